@@ -1,0 +1,50 @@
+"""Bad input as sentences: what the user got wrong never ends in a traceback of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import typer
+
+EXIT_USAGE = 2
+
+
+@contextmanager
+def sentences(overrides: Sequence[str] = ()) -> Iterator[None]:
+    """Within: an error of the user's (config, plan, file) is printed to stderr and ends with exit code 2.
+
+    Values of secret-looking keys in `overrides` are masked: Hydra quotes overrides in its messages.
+    """
+    try:
+        yield
+    except Exception as e:
+        if not _is_users(e):
+            raise
+        typer.echo(f"ace-bench: {_masked(_text(e), overrides)}", err=True)
+        raise typer.Exit(EXIT_USAGE) from None
+
+
+def _is_users(error: Exception) -> bool:
+    # Imported only now: a run without an error should not wait for it twice.
+    from hydra.errors import HydraException
+    from omegaconf.errors import OmegaConfBaseException
+    from yaml import YAMLError
+
+    from ace_bench.experiment.plugins import PlanError
+
+    return isinstance(error, (PlanError, HydraException, OmegaConfBaseException, YAMLError, OSError))
+
+
+def _text(error: Exception) -> str:
+    parts = [str(error).strip() or type(error).__name__]
+    if error.__cause__ is not None and type(error.__cause__).__module__.startswith(("omegaconf", "yaml")):
+        parts.append(str(error.__cause__).strip())
+    return "\n".join(parts)
+
+
+def _masked(text: str, overrides: Sequence[str]) -> str:
+    from ace_bench.store.secrets import Masker
+
+    pairs = [o.partition("=") for o in overrides]
+    return Masker([{key.rsplit(".", 1)[-1]: value.strip("'\"")} for key, _, value in pairs]).mask(text)

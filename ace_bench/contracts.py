@@ -1,0 +1,174 @@
+"""The words methods, benchmarks and protocols share (design, sections 2 and 5). Values and protocols only.
+
+A method sees `Task`, `Context` and `Experience`; never a `Sample`, whose target it must not know.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from ace_bench.llm.types import Message, Purpose, Reply
+from ace_bench.playbook import Change, Playbook, Rejection
+
+Regime = Literal["gt", "outcome", "execution", "none"]
+REGIMES: tuple[Regime, ...] = ("gt", "outcome", "execution", "none")
+Ask = Callable[..., Reply]  # ask(purpose, messages, schema=None) -> Reply
+
+
+def text_digest(text: str) -> str:
+    """SHA-256 of a text; lone surrogates are allowed (known fault B35)."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def token_estimate(text: str) -> int:
+    """A provider-free estimate: UTF-8 bytes / 4, rounded up. Only ever shown as an estimate."""
+    return -(-len(text.encode("utf-8", "surrogatepass")) // 4)
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A sample without its target: all that a method may know before it is told more."""
+
+    id: str
+    group: str
+    input: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One item of a benchmark. `meta` is for the benchmark itself (never shown to methods)."""
+
+    task: Task
+    target: str
+    meta: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What a method puts before the model: the text and the ids of the bullets in it."""
+
+    text: str
+    shown: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """What happened on one sample. Says nothing of right or wrong: that is `Score`, and methods do not get it.
+
+    `status` is how the attempt ended as the environment saw it: ok, unparsed, refused, truncated, empty, overflow, error.
+    `trace` is the whole of what the model wrote and the environment answered, `used` the bullet ids the answer names.
+    """
+
+    task: Task
+    trace: str
+    answer: str | None
+    status: str
+    used: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """`value` in [0, 1] is the primary score (None: no score), `named` every rule's value, `outcome` the class.
+
+    `correct` is the one bit the `outcome` regime may reveal.
+    """
+
+    value: float | None
+    correct: bool
+    outcome: str
+    named: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Feedback:
+    """What may be learned of an episode. A benchmark fills all fields; `protocols.feedback.reveal` strips them.
+
+    `environment` holds only what the environment itself said (format errors, exceptions); it depends on no target.
+    `details` is text that tells of the target (which of four answers was wrong, a test report).
+    """
+
+    regime: Regime
+    environment: str
+    correct: bool | None = None
+    target: str | None = None
+    details: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Experience:
+    """An episode and the feedback its regime allows: what `update` receives."""
+
+    episode: Episode
+    feedback: Feedback
+
+    @property
+    def task(self) -> Task:
+        """The task the episode was about."""
+        return self.episode.task
+
+
+class State(Protocol):
+    """What a method remembers. Immutable."""
+
+    @property
+    def version(self) -> int: ...
+    def render(self) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """A new state and how it came about. applied + len(rejected) = proposed, always."""
+
+    state: Any
+    changes: tuple[Change, ...] = ()
+    proposed: int = 0
+    applied: int = 0
+    rejected: tuple[Rejection, ...] = ()
+
+
+class Run(Protocol):
+    """What a method may use, and nothing else. One per step; `address` names the step."""
+
+    @property
+    def regime(self) -> Regime: ...
+    @property
+    def address(self) -> str: ...
+    @property
+    def step(self) -> int: ...  # adaptation steps finished before this one, over all epochs
+    def ask(self, purpose: Purpose, messages: Sequence[Message], schema: Any = None) -> Reply: ...
+    def attempt(self, context: Context, task: Task) -> Experience: ...
+    def rng(self, name: str) -> random.Random: ...
+
+
+class Method(Protocol):
+    """A way of improving the context (design, section 5)."""
+
+    regimes: frozenset[Regime]
+
+    def start(self, run: Run) -> Any: ...
+    def prepare(self, state: Any, task: Task, run: Run) -> Context: ...
+    def update(self, state: Any, experience: Experience, run: Run) -> Update: ...
+    def dump(self, state: Any) -> dict[str, Any]: ...
+    def load(self, data: dict[str, Any]) -> Any: ...
+
+
+class Benchmark(Protocol):
+    """An adapter to a task set. `solve` gets a `Task`, so no prompt can hold a target."""
+
+    name: str
+
+    def splits(self) -> tuple[str, ...]: ...
+    def samples(self, split: str) -> Sequence[Sample]: ...
+    def solve(self, context: str, task: Task, ask: Ask) -> Episode: ...
+    def score(self, sample: Sample, episode: Episode) -> Score: ...
+    def observe(self, sample: Sample, episode: Episode, score: Score) -> Feedback: ...
+
+
+__all__ = [
+    "REGIMES", "Ask", "Benchmark", "Change", "Context", "Episode", "Experience", "Feedback", "Method", "Playbook",
+    "Regime", "Rejection", "Run", "Sample", "Score", "State", "Task", "Update", "text_digest", "token_estimate",
+]  # fmt: skip

@@ -1,0 +1,85 @@
+"""From a checked cell to the objects that run it. Everything here is a plug-in's constructor called with its settings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ace_bench.contracts import Benchmark, Method, Sample
+from ace_bench.experiment.plugins import PlanError
+from ace_bench.experiment.spec import CellSpec, OfflineSpec
+from ace_bench.playbook import Playbook, parse
+from ace_bench.prompts import Prompts
+from ace_bench.protocols.orders import order_digest, ordered
+
+
+@dataclass(frozen=True, slots=True)
+class Streams:
+    """The samples a protocol walks through, in the order of the cell."""
+
+    train: Sequence[Sample]
+    val: Sequence[Sample]
+    test: Sequence[Sample]
+
+    def digest(self) -> str:
+        """SHA-256 over the ids in order, of train and test."""
+        return order_digest([*self.train, *self.test])
+
+    def steps(self, spec: CellSpec) -> int:
+        """How many steps the protocol takes over them: for progress."""
+        if not isinstance(spec.protocol, OfflineSpec):
+            again = spec.protocol.name == "online" and spec.protocol.window > 1
+            return len(self.test) * (2 if again else 1)
+        adapt = spec.protocol.epochs * len(self.train)
+        passes = 1 + -(-adapt // spec.protocol.eval_every) if spec.select == "gt" else 0
+        return adapt + passes * len(self.val) + len(self.test)
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """The parts of a cell."""
+
+    prompts: Prompts
+    benchmark: Benchmark
+    method: Method
+    streams: Streams
+
+
+def build(spec: CellSpec) -> Built:
+    """Make the parts. Raises `PlanError` where the data does not carry the protocol (an empty split)."""
+    prompts = Prompts(Path(spec.prompts) if spec.prompts else None)
+    benchmark: Benchmark = spec.benchmark.cls(spec.benchmark.settings, prompts)
+    method: Method = spec.method.cls(spec.method.settings, prompts, _initial(spec))
+    return Built(prompts, benchmark, method, _streams(spec, benchmark))
+
+
+def _initial(spec: CellSpec) -> Playbook | None:
+    if spec.start is None:
+        return None
+    path = Path(spec.start)
+    try:
+        return parse(path.read_text(encoding="utf-8"))
+    except ValueError as e:
+        raise PlanError(f"start={path} is not a playbook in text form: {e}") from e
+
+
+def _streams(spec: CellSpec, benchmark: Benchmark) -> Streams:
+    """The splits in order. Orders touch what is adapted on; a frozen test pass keeps file order."""
+    kind, seed = spec.order.kind, spec.order.seed
+    test = tuple(benchmark.samples("test"))
+    if not isinstance(spec.protocol, OfflineSpec):
+        _refuse_empty(spec, {"test": test})
+        return Streams((), (), ordered(test, kind, seed) if spec.protocol.name == "online" else test)
+    train, val = ordered(benchmark.samples("train"), kind, seed), tuple(benchmark.samples("val"))
+    _refuse_empty(spec, {"train": train, "test": test} | ({"val": val} if spec.select == "gt" else {}))
+    return Streams(train, val, test)
+
+
+def _refuse_empty(spec: CellSpec, splits: dict[str, Sequence[Sample]]) -> None:
+    for split, samples in splits.items():
+        if not samples:
+            raise PlanError(
+                f"protocol {spec.protocol.name} needs the {split} split of benchmark {spec.benchmark.name}, which is empty; "
+                f"give benchmark.{split}=PATH" + (" or select=last" if split == "val" else "")
+            )

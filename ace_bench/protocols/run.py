@@ -1,0 +1,68 @@
+"""`StepRun`: what a method may use during one step (contract `Run`), and what the step leaves as rows."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ace_bench.contracts import Benchmark, Context, Episode, Experience, Regime, Sample, Score, Task
+from ace_bench.llm.session import StepCalls
+from ace_bench.llm.types import Message, Purpose, Reply
+from ace_bench.protocols.address import Address
+from ace_bench.protocols.feedback import ledger_fields, reveal
+
+
+class StepRun:
+    """One step of a run. Every attempt through it is solved, scored, filtered and entered in the ledger, in this order."""
+
+    def __init__(
+        self, at: Address, benchmark: Benchmark, samples: Mapping[str, Sample], calls: StepCalls,
+        *, regime: Regime, seed: int, step: int, learns: bool,
+    ) -> None:  # fmt: skip
+        self.at, self.benchmark, self.samples, self.calls = at, benchmark, samples, calls
+        self.regime, self.seed, self.step, self.learns = regime, seed, step, learns
+        self.phase = at.phase  # the phase the next call's tokens belong to
+        self.sample: str | None = None
+        self.ledger: list[dict[str, Any]] = []
+
+    @property
+    def address(self) -> str:
+        """The name of the step, unique in the cell."""
+        return str(self.at)
+
+    def ask(self, purpose: Purpose, messages: Sequence[Message], schema: Any = None, repair: bool = True) -> Reply:
+        """One metered call (with `schema`: parsed and validated, one repair round)."""
+        deciding = purpose == "solve" and self.phase == "score" and self.learns
+        return self.calls.ask(
+            purpose, messages, call_phase=self.phase, sample=self.sample, schema=schema, repair=repair,
+            shapes_state=deciding,
+        )  # fmt: skip
+
+    def rng(self, name: str) -> random.Random:
+        """A generator of its own for each seed, step and name: nothing to store, nothing shared."""
+        return random.Random(f"{self.seed}/{self.at}/{name}")
+
+    def attempt(self, context: Context, task: Task) -> Experience:
+        """Solve, score, filter. What the regime reveals is entered in the ledger before the method sees it."""
+        episode, score = self.played(context, task)
+        return self.told(episode, score)
+
+    def played(self, context: Context, task: Task) -> tuple[Episode, Score]:
+        """Solve and score, with nothing revealed: for the protocol only."""
+        self.sample = task.id
+        episode = self.benchmark.solve(context.text, task, self.ask)
+        return episode, self.benchmark.score(self.samples[task.id], episode)
+
+    def told(self, episode: Episode, score: Score) -> Experience:
+        """The experience of an episode under the run's regime."""
+        feedback = reveal(self.benchmark.observe(self.samples[episode.task.id], episode, score), self.regime)
+        self.enter(episode.task.id, *ledger_fields(feedback))
+        return Experience(episode, feedback)
+
+    def enter(self, sample: str, fields: str, bits: int) -> None:
+        """One ledger row."""
+        self.ledger.append({
+            **self.at.columns(), "attempt": len(self.ledger), "sample": sample, "regime": self.regime,
+            "fields": fields, "bits": bits,
+        })  # fmt: skip
