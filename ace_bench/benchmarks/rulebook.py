@@ -136,7 +136,9 @@ class Rulebook:
     def _draw(self, split: str, n: int) -> list[Sample]:
         rng = random.Random(f"rulebook/{self.settings.world}/{split}")
         weights = list(accumulate((i + 1) ** -self.settings.zipf for i in range(len(self.rules))))
-        return [self._sample(rng, f"{split}-{i:05d}", rng.choices(self.rules, cum_weights=weights)[0]) for i in range(n)]
+        return [
+            self._sample(rng, f"{split}-{i:05d}", rng.choices(self.rules, cum_weights=weights)[0]) for i in range(n)
+        ]
 
     def _sample(self, rng: random.Random, name: str, pair: tuple[Rule, Rule | None]) -> Sample:
         plain, exception = pair

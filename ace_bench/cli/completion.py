@@ -11,14 +11,20 @@ def complete(ctx: typer.Context, incomplete: str) -> list[str]:
     Bash splits words at `=`, so `method=a` arrives as `method`, `=`, `a`; only what follows `=` may be returned then.
     """
     try:
-        words = _joined([*(ctx.params.get("overrides") or []), incomplete])
-        *earlier, word = words
+        before = list(ctx.params.get("overrides") or [])
+        if not incomplete and before and before[-1][-1:] != "=" and _is_left_side(before):
+            incomplete = "="  # click drops a lone "="; a whole override would not end without one
+        *earlier, word = _joined([*before, incomplete])
         found = _query(earlier, word)
         # The word under the cursor as bash sees it starts behind the last "=".
         cut = word.rfind("=") + 1 if incomplete == "=" or not incomplete.endswith(word) else 0
         return [f[cut:] for f in found]
     except Exception:
         return []
+
+
+def _is_left_side(before: list[str]) -> bool:
+    return "=" not in _joined(before)[-1] and not before[-1].startswith("~")
 
 
 def _joined(parts: list[str]) -> list[str]:

@@ -10,6 +10,10 @@ import typer
 EXIT_USAGE = 2
 
 
+class BadInput(Exception):
+    """What the user gave cannot be used; the message is the sentence to print."""
+
+
 @contextmanager
 def sentences(overrides: Sequence[str] = ()) -> Iterator[None]:
     """Within: an error of the user's (config, plan, file) is printed to stderr and ends with exit code 2.
@@ -32,12 +36,15 @@ def _is_users(error: Exception) -> bool:
     from yaml import YAMLError
 
     from ace_bench.experiment.plugins import PlanError
+    from ace_bench.store.errors import StoreError
 
-    return isinstance(error, (PlanError, HydraException, OmegaConfBaseException, YAMLError, OSError))
+    ours = (BadInput, PlanError, StoreError)
+    return isinstance(error, (*ours, HydraException, OmegaConfBaseException, YAMLError, OSError))
 
 
 def _text(error: Exception) -> str:
-    parts = [str(error).strip() or type(error).__name__]
+    where = getattr(error, "override", None)  # Hydra's parse error does not say which override it means
+    parts = [f"{where}: {error}" if where else str(error).strip() or type(error).__name__]
     if error.__cause__ is not None and type(error.__cause__).__module__.startswith(("omegaconf", "yaml")):
         parts.append(str(error.__cause__).strip())
     return "\n".join(parts)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ace_bench.cli.errors import sentences
+from ace_bench.cli.errors import BadInput, sentences
 
 HELP = "Write the report of an experiment folder, from its rows on disk and nothing else."
 
@@ -21,9 +21,12 @@ def report(
     with sentences():
         if not directory.is_dir():
             raise NotADirectoryError(f"{directory} is no folder; give the folder of an experiment, results/NAME.")
-        from ace_bench.report.build import build_report
+        from ace_bench.report import build_report, summary_text
 
-        asked = {"baseline": baseline, "replicates": replicates}
-        built = build_report(directory, **{k: v for k, v in asked.items() if v is not None})
-        typer.echo(built.summary)
-        typer.echo(str(built.path))
+        extra = {} if replicates is None else {"replicates": replicates}
+        try:
+            paths = build_report(directory, baseline=baseline, **extra)
+            typer.echo(summary_text(directory))
+        except ValueError as e:  # a baseline that is in no comparison
+            raise BadInput(str(e)) from e
+        typer.echo(f"Report: {paths.html}")

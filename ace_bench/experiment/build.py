@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -76,7 +76,7 @@ def _streams(spec: CellSpec, benchmark: Benchmark) -> Streams:
     return Streams(train, val, test)
 
 
-def _refuse_empty(spec: CellSpec, splits: dict[str, Sequence[Sample]]) -> None:
+def _refuse_empty(spec: CellSpec, splits: Mapping[str, Sequence[Sample]]) -> None:
     for split, samples in splits.items():
         if not samples:
             raise PlanError(

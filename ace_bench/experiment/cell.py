@@ -66,7 +66,9 @@ def _guarded(spec: CellSpec, cell: str, folder: CellFolder) -> CellResult:
         _run(spec, cell, folder, masker)
     except stopping.Stopped as e:
         return CellResult(cell, "stopped", str(e), str(folder.path))
-    except BaseException as e:  # BudgetExceeded and ProviderFailure are BaseExceptions, so that no library swallows them
+    except (
+        BaseException
+    ) as e:  # BudgetExceeded and ProviderFailure are BaseExceptions, so that no library swallows them
         with (folder.path / LOG).open("a", encoding="utf-8", errors="backslashreplace") as log:
             log.write(masker.mask(traceback.format_exc()))
         if isinstance(e, KeyboardInterrupt | SystemExit):
@@ -88,9 +90,7 @@ def _run(spec: CellSpec, cell: str, folder: CellFolder, masker: Masker) -> None:
     _finish(spec, cell, folder, digests, note)
 
 
-def _manifest(
-    spec: CellSpec, cell: str, folder: CellFolder, digests: dict[str, str], masker: Masker
-) -> dict[str, Any]:
+def _manifest(spec: CellSpec, cell: str, folder: CellFolder, digests: dict[str, str], masker: Masker) -> dict[str, Any]:
     """Write the manifest of a new cell; compare that of a resumed one, and refuse to mix two experiments."""
     path = folder.path / MANIFEST
     made = manifest.build(spec.canonical(), digests, {"cell": cell, "instance": folder.instance})
@@ -98,7 +98,9 @@ def _manifest(
         changed = manifest.differences(manifest.read(path), made)
         if changed:
             raise Changed(
-                "This cell was begun with something else: " + " ".join(changed) + " Move its folder away to run it anew."
+                "This cell was begun with something else: "
+                + " ".join(changed)
+                + " Move its folder away to run it anew."
             )
     else:
         manifest.write(path, made, masker.mask)

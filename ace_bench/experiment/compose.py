@@ -16,7 +16,6 @@ from hydra import version
 from hydra._internal.callbacks import Callbacks
 from hydra._internal.config_loader_impl import ConfigLoaderImpl
 from hydra._internal.config_search_path_impl import ConfigSearchPathImpl
-from hydra._internal.core_plugins.basic_launcher import BasicLauncher
 from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
 from hydra._internal.hydra import Hydra
 from hydra._internal.utils import create_config_search_path
@@ -31,7 +30,7 @@ from ace_bench.experiment.plugins import PlanError
 from ace_bench.experiment.shipped import shipped
 
 CONFIG = "config"
-__all__ = ["CONFIG", "BasicLauncher", "BasicSweeper", "CellComposer", "compose_master", "context_of", "session"]
+__all__ = ["CONFIG", "BasicSweeper", "CellComposer", "compose_master", "context_of", "session"]
 
 
 class CellComposer:

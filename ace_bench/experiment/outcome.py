@@ -36,12 +36,13 @@ class Outcome:
     """What a launch came to, one result a cell, in plan order."""
 
     results: list[CellResult]
+    reported: bool = True  # whether the report after the launch could be written
 
     @property
     def exit_code(self) -> int:
-        """0 all finished, 130 stopped, 1 a cell failed."""
+        """0 all finished, 130 stopped, 1 a cell failed or the report could not be written."""
         statuses = {r.status for r in self.results}
-        return stopping.EXIT_STOPPED if "stopped" in statuses else int("failed" in statuses)
+        return stopping.EXIT_STOPPED if "stopped" in statuses else int("failed" in statuses or not self.reported)
 
 
 def result_of(planned: Planned, job: JobReturn | None, status: str, why: str) -> CellResult:

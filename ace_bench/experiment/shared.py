@@ -24,7 +24,8 @@ def client(spec: CellSpec) -> Client:
         store = _once(f"store {spec.cache.mode} {spec.cache.path}", lambda: _store(spec))
         limits = _once(f"limits {spec.experiment_dir} {canonical['limits']}", lambda: _limits(spec))
         key = f"client {spec.cache} {spec.experiment_dir} {json.dumps(canonical['model'], sort_keys=True)}"
-        return _once(key, lambda: Client(_transport(spec), store, limits, model=spec.model.name))
+        made: Client = _once(key, lambda: Client(_transport(spec), store, limits, model=spec.model.name))
+        return made
 
 
 def model_settings(spec: CellSpec) -> ModelSettings:

@@ -100,7 +100,6 @@ class ModelSpec(Strict):
 
     name: Text
     transport: Text
-    params: Knobs = Field(default_factory=dict)  # sampling parameters, sent as they are
 
 
 class NoSettings(Strict):

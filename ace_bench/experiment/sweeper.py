@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 # Of the whole experiment, not of a cell: they are no part of the identity, so sweeping them would merge cells silently.
 SHARED = ("name", "results", "limits", "cache")
+BASIC = "hydra._internal.core_plugins.basic_launcher.BasicLauncher"
 TOLD = 20  # that many refused jobs are told, the rest counted
 
 
@@ -100,10 +101,7 @@ class PlanSweeper(Sweeper):
             for r in results:  # those no thread of this process told (joblib, never started)
                 shown.cell_finished(r.cell, r.status, r.sentence)
         tell(results)
-        from ace_bench.experiment.finish import finish
-
-        finish(plan[0].spec.experiment_dir, results)
-        return Outcome(results)
+        return Outcome(results, _finish(plan[0].spec.experiment_dir, results))
 
     def _launch(self, plan: Sequence[Planned]) -> Iterator[CellResult]:
         returned: Sequence[JobReturn] = []
@@ -121,9 +119,9 @@ class PlanSweeper(Sweeper):
             yield result_of(planned, job, status, why)
 
     def _in_process(self) -> bool:
-        from ace_bench.experiment.compose import BasicLauncher
-
-        return isinstance(self.launcher, (ThreadsLauncher, BasicLauncher))
+        # By name: Hydra's plug-in scan executes its modules anew, so its classes are not those one imports.
+        own = type(self.launcher)
+        return isinstance(self.launcher, ThreadsLauncher) or f"{own.__module__}.{own.__qualname__}" == BASIC
 
     def _refuse_dropped(self, base: DictConfig) -> None:
         """A group choice of this job brings a sweep of its own, which would be dropped silently (known fault B02)."""
@@ -176,6 +174,18 @@ def launch(overrides: Sequence[str], config_dir: Path | None = None, task: TaskF
     with session(config_dir) as hydra:
         sweeper, arguments = make_sweeper(hydra, overrides, task)
         return sweeper.sweep(arguments)
+
+
+def _finish(experiment_dir: Path, results: list[CellResult]) -> bool:
+    from ace_bench.experiment.finish import finish
+    from ace_bench.store.errors import StoreError
+
+    try:
+        finish(experiment_dir, results)
+    except (StoreError, OSError, ValueError) as e:
+        print(f"The cells ran, but the report was not written: {e}\n  Try again: ace-bench report {experiment_dir}")
+        return False
+    return True
 
 
 def _mapping(value: Any, where: str) -> dict[str, Any]:

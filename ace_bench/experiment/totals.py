@@ -39,7 +39,9 @@ def scores(steps: Sequence[Row]) -> Row:
 def spending(calls: Sequence[Row]) -> Row:
     """Needed and billed: calls, tokens, dollars. One unreported call makes a token sum unknown, one unpriced a cost."""
     needed = [c for c in calls if c["needed"]]
-    billed = [c for c in calls if c["billed"] and c["status"] != "error"]  # a failed attempt reports no tokens; it is counted
+    billed = [
+        c for c in calls if c["billed"] and c["status"] != "error"
+    ]  # a failed attempt reports no tokens; it is counted
     return {
         "calls": len(needed), "input_tokens": total(needed, INPUT), "output_tokens": total(needed, OUTPUT),
         "billed_input_tokens": total(billed, INPUT), "billed_output_tokens": total(billed, OUTPUT),

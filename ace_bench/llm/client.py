@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from ace_bench.llm.cache import ResponseStore, Stored, StoreError
@@ -70,9 +70,7 @@ class Client:
         self._flights: dict[str, threading.Event] = {}
         self._lock = threading.Lock()
 
-    def complete(
-        self, request: Request, purpose: Purpose, payer: str, cell: str, digest: str | None = None
-    ) -> Outcome:
+    def complete(self, request: Request, purpose: Purpose, payer: str, cell: str, digest: str | None = None) -> Outcome:
         """The answer to `request`, from the store or else from the provider; durable before it is returned.
 
         `payer` is the full address of this call (instance/cell/phase/epoch/round/position/ordinal), `cell` whose limits
@@ -158,14 +156,18 @@ def _encode(completion: Completion, attempts: tuple[Attempt, ...]) -> str:
         "text": completion.text,
         "status": completion.status,
         "finish_reason": completion.finish_reason,
-        "usage": astuple(completion.usage),
+        "usage": _five(completion.usage),
         "model": completion.model,
         "latency_s": completion.latency_s,
         "reasoning_text": completion.reasoning_text,
-        "attempts": [astuple(attempt) for attempt in attempts],
+        "attempts": [(a.status, a.error, _five(a.usage), a.latency_s, a.finish_reason, a.queue_s) for a in attempts],
         "queue_s": sum(a.queue_s for a in attempts),
     }
     return json.dumps(body, allow_nan=False)
+
+
+def _five(usage: Usage) -> tuple[int | None, ...]:
+    return (usage.input, usage.cached_input, usage.cache_write, usage.output, usage.reasoning)
 
 
 def _decode(stored: Stored, store: ResponseStore) -> tuple[Completion, tuple[Attempt, ...]]:

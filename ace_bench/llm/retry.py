@@ -80,9 +80,10 @@ def attempt_call(policy: RetryPolicy, digest: str, once: Once) -> Tries:
         except CallStopped as stop:
             stop.attempts = tuple(made)
             raise
+        if not again or len(made) >= policy.max_attempts:
+            return Tries(completion, tuple(made))
         waited = policy.wait_s(digest, len(made), retry_after)
-        out_of_time = policy.clock() - start + waited > policy.wall_s
-        if not again or len(made) >= policy.max_attempts or out_of_time:
+        if policy.clock() - start + waited > policy.wall_s:
             return Tries(completion, tuple(made))
         policy.sleep(waited)
 

@@ -9,6 +9,7 @@ object: what came before a cut answer is not the answer.
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 import re
@@ -20,7 +21,7 @@ from typing import Any
 from pydantic import AliasChoices, BaseModel, ValidationError
 
 MAX_TEXT = 1_000_000  # characters; longer texts are refused unread
-MAX_BROKEN = 1000  # objects that start and break before we give up: keeps the time linear in the text
+MAX_BROKEN = 1000  # broken objects before we give up, and last objects looked at: keeps the time linear in the text
 _FENCE = re.compile(r"(```+|~~~+)[ \t]*[\w+-]*$")  # of a stripped line
 _NUMBER_BEGUN = re.compile(r"\.|(\.\d+)?[eE][+-]?")
 _OPENING = re.compile(r'\{\s*(?=["}])')  # only these braces can start an object
@@ -84,10 +85,11 @@ def parse(text: str, schema: type[BaseModel]) -> Parsed:
     found = _scan(body)
     if found.cut:
         return Parsed(problem="the reply ends inside a JSON object")
-    fenced = [item for item in found.objects if item[:2] in set(_fenced(body))] if found.objects else []
+    spans = set(_fenced(body))
+    fenced = [item for item in found.objects if item[:2] in spans]
     problem = found.complaint
     for group in (fenced, found.objects):
-        for _, _, value in reversed(group):
+        for _, _, value in reversed(group[-MAX_BROKEN:]):
             parsed = _fit(value, schema)
             if parsed.data is not None:
                 return parsed
@@ -133,7 +135,7 @@ def _scan(body: str) -> _Found:
                 break
             at, broken = start + 1, broken + 1
         except (ValueError, RecursionError):  # a number of thousands of digits; nesting beyond the interpreter
-            at, broken = start + 1, broken + 1
+            at, broken = start + 1, broken + 20  # each of these is slow to find out
         else:
             found.complaint = complaint or found.complaint
             if complaint is None:
@@ -185,11 +187,12 @@ def _fit(value: dict[str, Any], schema: type[BaseModel]) -> Parsed:
         return Parsed(problem="the object is nested too deeply")
 
 
-def _names(schema: type[BaseModel]) -> set[str]:
+@functools.lru_cache(maxsize=64)
+def _names(schema: type[BaseModel]) -> frozenset[str]:
     """The keys under which the schema's fields can arrive."""
     names: set[str] = set()
     for name, info in schema.model_fields.items():
         alias = info.validation_alias
         choices = alias.choices if isinstance(alias, AliasChoices) else [alias, info.alias]
         names.update([name, *(choice for choice in choices if isinstance(choice, str))])
-    return names
+    return frozenset(names)

@@ -76,15 +76,22 @@ class Request:
     schema: str | None = None
 
     def digest(self) -> str:
-        """SHA-256 of the canonical JSON: the cache key. Lone surrogates are escaped, so any text has one."""
+        """SHA-256 of the request in canonical form: the cache key. Any text has one, lone surrogates too (B35)."""
         return drawn(self.stem(), self.draw)
 
     def stem(self) -> hashlib._Hash:
-        """The hash over all but the draw, open for `drawn`: a long prompt is hashed once for all its draws."""
-        body = [
-            self.model, self.endpoint, [dict(m) for m in self.messages], dict(self.params), self.seed, self.schema,
-        ]  # fmt: skip
-        return hashlib.sha256(json.dumps(body, sort_keys=True, allow_nan=False).encode())
+        """The hash over all but the draw, open for `drawn`: a long prompt is hashed once for all its draws.
+
+        Canonical form: JSON in which each content is its length in bytes, then the contents themselves (quoting a long
+        prompt as JSON would take longer than all the rest of a call).
+        """
+        contents = [m["content"].encode("utf-8", "surrogatepass") for m in self.messages]
+        messages = [{**m, "content": len(content)} for m, content in zip(self.messages, contents, strict=True)]
+        head = [self.model, self.endpoint, messages, dict(self.params), self.seed, self.schema]
+        stem = hashlib.sha256(json.dumps(head, sort_keys=True, allow_nan=False).encode())
+        for content in contents:
+            stem.update(content)
+        return stem
 
 
 def drawn(stem: hashlib._Hash, draw: tuple[str, int]) -> str:

@@ -13,7 +13,7 @@ from pydantic import Field
 
 from ace_bench.contracts import Context, Experience, Run, Update
 from ace_bench.methods.base import MethodSettings, PlaybookMethod
-from ace_bench.methods.reflector import reflect, refine
+from ace_bench.methods.reflector import refine, reflect
 from ace_bench.playbook import Delta, Operation, Playbook, Rejection, Tag, apply, operation_from
 from ace_bench.prompts.replies import Curation, Reflection
 
@@ -41,7 +41,9 @@ class Ace(PlaybookMethod):
         reflection, experience = self.reflect(state, experience, run)
         if reflection is None:
             return Update(state, proposed=1, rejected=(Rejection("malformed_reply", "No valid reflection came."),))
-        delta = Delta.on(state, [*self.tags(reflection, experience, run), *self.curate(state, reflection, experience, run)])
+        delta = Delta.on(
+            state, [*self.tags(reflection, experience, run), *self.curate(state, reflection, experience, run)]
+        )
         merged = apply(state, delta)
         return Update(merged.playbook, merged.changes, delta.proposed, len(merged.applied), merged.rejected)
 

@@ -24,10 +24,14 @@ class FullRewrite(PlaybookMethod):
 
     def rewritten(self, state: Playbook, experience: Experience, run: Run, exposed: frozenset[str] | None) -> Update:
         """Have the exposed entries (None: all) written anew; the others stay byte for byte."""
-        messages = self.prompts.messages("rewrite", sheet=sheet(state, exposed), protected="", **attempt_fields(experience))
+        messages = self.prompts.messages(
+            "rewrite", sheet=sheet(state, exposed), protected="", **attempt_fields(experience)
+        )
         reply = run.ask("rewrite", messages, Rewrite)
         if not isinstance(reply.data, Rewrite):
-            return Update(state, proposed=1, rejected=(Rejection("malformed_reply", reply.problem or "No valid sheet came."),))
+            return Update(
+                state, proposed=1, rejected=(Rejection("malformed_reply", reply.problem or "No valid sheet came."),)
+            )
         entries = [(entry.section, entry.content) for entry in reply.data.entries]
         result = rewrite(state, entries, exposed)
         applied = len(entries) - len(result.rejected)

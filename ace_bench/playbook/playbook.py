@@ -129,6 +129,7 @@ class Playbook:
         """Bring layout to the one form the text can hold, so that reading back gives an equal value."""
         put = object.__setattr__
         put(self, "preamble", joined(self.preamble))
+        put(self, "intros", tuple((name, joined(text)) for name, text in self.intros))
         if self.sections[:1] == ("",) and not (self.bullets and self.bullets[0].section == ""):
             put(self, "sections", self.sections[1:])
         if self.sections and self.preamble and not self.preamble.endswith("\n"):
@@ -155,8 +156,8 @@ def _check_sections(playbook: Playbook) -> None:
     if len(set(names)) != len(names):
         raise ValueError(f"Playbook sections must differ, got {list(names)}; leave out the repeated name.")
     for i, name in enumerate(names):
-        if "\n" in name or not (name.strip() or (name == "" and i == 0)):
-            raise ValueError(f"Section name {name!r} must be one line with something in it.")
+        if name != joined(name) or "\n" in name or not (name.strip() or (name == "" and i == 0)):
+            raise ValueError(f"Section name {name!r} must be one line with something in it and no split character.")
     with_intro = [name for name, _ in playbook.intros]
     if with_intro != [name for name in names if name and name in set(with_intro)]:
         raise ValueError(f"Intros {with_intro} must name sections with a header, once each, in the order of sections.")

@@ -61,7 +61,7 @@ def _names() -> str:
 
 
 def _split(role: str, text: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    head, *rest = _PART.split(text)
+    _, *rest = _PART.split(text)
     if not rest:
         raise PromptError(f"prompt {role}.md has no part headed '=== user ===' or '=== system ==='")
     return tuple((rest[i], tuple(_FIELD.split(rest[i + 1].strip("\n")))) for i in range(0, len(rest), 2))

@@ -55,7 +55,9 @@ class Selection:
         scores = scored(self.timeline, self.val, held, phase="select", epoch=epoch, after=after)
         score = sum(scores) / len(scores) if scores else None
         better = self.best is None or (score is not None and (self.score is None or score > self.score))
-        reason = "initial state" if self.best is None else f"{'better than' if better else 'not better than'} {self.score}"
+        reason = (
+            "initial state" if self.best is None else f"{'better than' if better else 'not better than'} {self.score}"
+        )
         self._note(held, epoch, after, score, len(scores), better, reason)
         if better:
             self.best, self.score = held, score

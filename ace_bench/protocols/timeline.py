@@ -152,7 +152,9 @@ class Timeline:
     def _run(self, at: Address, *, learns: bool) -> StepRun:
         p = self.parts
         calls = p.session.step(at.phase, at.epoch, at.round, at.position)
-        return StepRun(at, p.benchmark, self.samples, calls, regime=p.regime, seed=p.seed, step=self.learned, learns=learns)
+        return StepRun(
+            at, p.benchmark, self.samples, calls, regime=p.regime, seed=p.seed, step=self.learned, learns=learns
+        )
 
     def _commit(self, record: dict[str, Any]) -> None:
         held = record.pop("held", None)
@@ -189,6 +191,3 @@ def _light(record: Mapping[str, Any]) -> dict[str, Any]:
 
 def _needed(run: StepRun) -> int:
     return sum(row["needed"] for row in run.calls.rows)
-
-
-

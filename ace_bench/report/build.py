@@ -90,7 +90,13 @@ def _write(folder: Path, content: _Content, baseline: str | None) -> ReportPaths
 
 def _csv(frame: pd.DataFrame) -> bytes:
     """Numbers to nine digits (an unknown is an empty field), `\\n` line ends."""
-    return frame.to_csv(index=False, float_format="%.9g", lineterminator="\n").encode()
+    # A column that also holds "unpriced" escapes float_format.
+    mixed = {name: frame[name].map(_number) for name in frame.columns if frame[name].dtype == object}
+    return frame.assign(**mixed).to_csv(index=False, float_format="%.9g", lineterminator="\n").encode()
+
+
+def _number(value: object) -> object:
+    return f"{value:.9g}" if isinstance(value, float) else value
 
 
 def _mark(content: _Content) -> str:

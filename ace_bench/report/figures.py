@@ -50,11 +50,12 @@ def context_length(comparison: Comparison, bands: Mapping[str, Band], *, simulat
 def _frame(comparison: Comparison, bands: Mapping[str, Band], title: str, x: str, y: str) -> tuple[Figure, Axes]:
     from matplotlib.figure import Figure
 
-    height = max(4.8, 2.4 + 0.26 * len(bands))
+    lines = sum(len(_wrapped(label)) + 0.35 for label in bands)
+    height = max(4.8, 1.7 + 0.165 * lines)
     figure = Figure(figsize=(_WIDTH, height), dpi=130, facecolor="white")
     # The right margin holds the arm names; its width follows the longest of them.
     longest = max((min(len(line), 34) for label in bands for line in _wrapped(label)), default=10)
-    figure.subplots_adjust(left=0.085, right=1 - 0.03 - longest * 0.0098, top=1 - 0.78 / height, bottom=1.02 / height)
+    figure.subplots_adjust(left=0.085, right=1 - 0.06 - longest * 0.0088, top=1 - 0.62 / height, bottom=1.02 / height)
     axes = figure.add_subplot()
     axes.set_title(f"{title}\n{_shorten(clean(comparison.group), 95)}", loc="left", fontsize=10.5, parse_math=False)
     axes.set_xlabel(x)
@@ -132,25 +133,29 @@ def _name_lines(figure: Figure, axes: Axes, bands: Mapping[str, Band]) -> None:
     wanted = [(y - low) / (high - low) for y, _ in ends]
     for (y, n), place in zip(ends, spread(wanted, sizes), strict=True):
         style = _style(n)
-        axes.annotate("\n".join(_wrapped(labels[n])), xy=(1.0, (y - low) / (high - low)), xytext=(1.022, place),
+        axes.annotate("\n".join(_wrapped(labels[n])), xy=(1.0, (y - low) / (high - low)), xytext=(1.05, place),
                       xycoords="axes fraction", textcoords="axes fraction", color=style["color"], fontsize=9,
                       va="center", annotation_clip=False, parse_math=False,
-                      arrowprops={"arrowstyle": "-", "color": style["color"], "linewidth": 0.7,
+                      arrowprops={"arrowstyle": "-", "color": style["color"], "linewidth": 0.8, "relpos": (0, 0.5),
                                   "linestyle": style["linestyle"], "shrinkA": 1, "shrinkB": 0})  # fmt: skip
 
 
 def spread(wanted: list[float], sizes: list[float]) -> list[float]:
-    """Centres near `wanted` (ascending), `sizes` apart and, while they fit, between 0 and 1."""
-    places: list[float] = []
-    floor = 0.0
-    for want, size in zip(wanted, sizes, strict=True):
-        places.append(max(want, floor + size / 2))
-        floor = places[-1] + size / 2
-    ceiling = max(1.0, sum(sizes))
-    for n in range(len(places) - 1, -1, -1):
-        places[n] = min(places[n], ceiling - sizes[n] / 2)
-        ceiling = places[n] - sizes[n] / 2
-    return places
+    """Centres as near as can be to `wanted` (ascending), `sizes` apart and, while they fit, between 0 and 1."""
+    ahead = [sum(sizes[:n]) + sizes[n] / 2 for n in range(len(sizes))]
+    # Pool labels that would overlap into blocks, each block at the mean of what its labels want.
+    blocks: list[list[float]] = []
+    for want, before in zip(wanted, ahead, strict=True):
+        blocks.append([want - before])
+        while len(blocks) > 1 and _mean(blocks[-2]) > _mean(blocks[-1]):
+            blocks[-2:] = [blocks[-2] + blocks[-1]]
+    room = max(0.0, 1.0 - sum(sizes))
+    starts = [min(max(_mean(block), 0.0), room) for block in blocks for _ in block]
+    return [start + before for start, before in zip(starts, ahead, strict=True)]
+
+
+def _mean(values: list[float]) -> float:
+    return sum(values) / len(values)
 
 
 def render(figure: Figure, kind: str) -> bytes:

@@ -17,14 +17,14 @@ _CSS = """
   --mark: #8a4b00; --markpage: #fff4e0; }
 @media (prefers-color-scheme: dark) { :root { --ink: #ececf0; --soft: #a8a8b0; --line: #3a3a40; --page: #17171a;
   --band: #212126; --mark: #ffcf8a; --markpage: #3a2a10; } }
-body { margin: 0 auto; max-width: 1180px; padding: 24px 20px 60px; background: var(--page); color: var(--ink);
+body { margin: 0 auto; max-width: 1220px; padding: 24px 20px 60px; background: var(--page); color: var(--ink);
   font: 15px/1.5 system-ui, -apple-system, "Segoe UI", "DejaVu Sans", sans-serif; }
 h1 { font-size: 26px; margin: 0 0 4px; } h2 { font-size: 19px; margin: 40px 0 8px; padding-top: 12px;
   border-top: 1px solid var(--line); overflow-wrap: anywhere; } h3 { font-size: 15px; margin: 22px 0 6px; }
 p, li { max-width: 90ch; } li { overflow-wrap: anywhere; margin: 3px 0; } .soft { color: var(--soft); }
 .mark { background: var(--markpage); color: var(--mark); padding: 10px 14px; border-radius: 6px; font-weight: 600; }
 .wide { overflow-x: auto; } table { border-collapse: collapse; font-size: 13px; font-variant-numeric: tabular-nums; }
-th, td { padding: 5px 9px; text-align: right; border-bottom: 1px solid var(--line); vertical-align: top; }
+th, td { padding: 5px 7px; text-align: right; border-bottom: 1px solid var(--line); vertical-align: top; }
 td { white-space: nowrap; } th { vertical-align: bottom; font-weight: 600; line-height: 1.25; }
 th:first-child, td:first-child { text-align: left; white-space: normal; min-width: 9em; max-width: 24em;
   overflow-wrap: anywhere; } th span { display: block; font-weight: 400; color: var(--soft); }

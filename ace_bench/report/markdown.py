@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from ace_bench.report.views import View
+from ace_bench.report.views import View, clean
 
 
 def escape(text: str) -> str:
-    """Text that stays text in Markdown: no cell border, no markup, no HTML."""
+    """Text that stays text in Markdown: one line, no cell border, no markup, no HTML."""
+    text = clean(text)
     for char in "\\|`*_[]<>":
         text = text.replace(char, f"\\{char}" if char not in "<>" else {"<": "&lt;", ">": "&gt;"}[char])
     return text

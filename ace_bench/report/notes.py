@@ -7,8 +7,8 @@ from ace_bench.report.rows import Rows
 WATERMARK = "Simulated model: no language model was behind these runs. Never set them beside a published number."
 
 INTERVALS = (
-    "Intervals are 95 percent, from the crossed bootstrap: items, seeds and orders are resampled independently, so they "
-    "speak of new items, new seeds and new orders. Differences are paired: both arms under the same draws.",
+    "Intervals are 95 percent, from the crossed bootstrap: items, seeds and orders are resampled independently, so "
+    "they speak of new items, new seeds and new orders. Differences are paired: both arms under the same draws.",
     'Label "indicative": fewer than 5 seeds or 5 orders, where no resampling gives an honest 95 percent. "items only": '
     'one run; run-to-run variance is not in it. "degenerate": all scores equal; the bounds come from the number of '
     'items alone. "no scores": nothing was scored.',

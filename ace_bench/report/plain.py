@@ -13,7 +13,7 @@ from ace_bench.report.warnings import warnings
 from ace_bench.stats.bootstrap import REPLICATES
 
 WIDTH = 120
-_ARM = 30
+_ARM = 26
 
 
 def summary_text(experiment_dir: str | Path, *, replicates: int = REPLICATES) -> str:

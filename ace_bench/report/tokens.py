@@ -16,8 +16,8 @@ _OUTPUT = ("output", "reasoning")
 class Usage:
     """What a cell used.
 
-    `calls`, `input`, `output`, `cost`: needed, without probe calls (in no method's cost). `billed_*`: what the run paid,
-    probes included. None: unknown or unpriced in at least one call, so no total can be given.
+    `calls`, `input`, `output`, `cost`: needed, without probe calls (in no method's cost). `billed_*`: what the run
+    paid, probes included. None: unknown or unpriced in at least one call, so no total can be given.
     """
 
     calls: int

@@ -89,6 +89,11 @@ def _part(name: str) -> tuple[Cell, Cell]:
     return lambda r: fraction(r[name]), lambda r: between(r[f"{name}_low"], r[f"{name}_high"])
 
 
+def _runs(key: str) -> Cell:
+    """The number of runs, and of the seeds and orders they come from (failed cells make the product larger)."""
+    return lambda r: f"{amount(r[key])} ({r['seeds']} x {r['orders']})"
+
+
 def scores(rows: Sequence[Row]) -> View:
     """Scores with intervals, labels and every n."""
     columns: list[tuple[str, str, Cell]] = [("arm", "", _arm)]
@@ -102,8 +107,8 @@ def scores(rows: Sequence[Row]) -> View:
         columns += [(header, "0 to 1", value), ("95% interval", "", interval)]
         if name == "score":
             columns.append(("label", "", lambda r: r["score_label"] or NONE))
-    for key in ("cells", "seeds", "orders", "items"):
-        columns.append((key, "n", lambda r, key=key: amount(r[key])))  # type: ignore[misc]
+    columns.append(("runs", "n (seeds x orders)", _runs("cells")))
+    columns.append(("items", "n", lambda r: amount(r["items"])))
     columns.append(("scored", "of attempts", lambda r: f"{r['scored']}/{r['attempts']}"))
     return _view("Scores", rows, columns)
 
@@ -153,7 +158,7 @@ def contrasts(rows: Sequence[Row]) -> View:
         ("strict difference", "", lambda r: NONE if math.isnan(r["strict_effect"]) else f"{r['strict_effect']:+.3f}"),
         ("95% interval", "", lambda r: between(r["strict_low"], r["strict_high"], signed=True)),
     ]
-    for key, header in (("items", "items"), ("seeds", "seeds"), ("orders", "orders"), ("run_pairs", "run pairs")):
-        columns.append((header, "n", lambda r, key=key: amount(r[key])))  # type: ignore[misc]
-    columns.append(("left out", "pairs unscored", lambda r: amount(r["dropped_pairs"])))
+    columns.append(("run pairs", "n (seeds x orders)", _runs("run_pairs")))
+    columns.append(("items", "n", lambda r: amount(r["items"])))
+    columns.append(("left out", "unscored pairs", lambda r: amount(r["dropped_pairs"])))
     return _view("Differences against the baseline", rows, columns)

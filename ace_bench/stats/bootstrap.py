@@ -83,8 +83,9 @@ def crossed_bootstrap(
     out = []
     for start in range(0, replicates, chunk):
         rows = min(chunk, replicates - start)
-        cells = (counts(rng, len(table), rows) @ table).reshape(rows, seeds, orders, 2 * columns)
-        sums = np.einsum("rsok,rs,ro->rk", cells, counts(rng, seeds, rows), counts(rng, orders, rows))
+        cells = (counts(rng, len(table), rows) @ table).reshape(rows, seeds * orders, 2 * columns)
+        runs = counts(rng, seeds, rows)[:, :, None] * counts(rng, orders, rows)[:, None, :]
+        sums = np.matmul(runs.reshape(rows, 1, -1), cells)[:, 0, :]
         with np.errstate(invalid="ignore", divide="ignore"):
             out.append(sums[:, :columns] / sums[:, columns:] / scale)
     return np.concatenate(out)

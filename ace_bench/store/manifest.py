@@ -159,6 +159,7 @@ def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
     """Why a cell with manifest `old` cannot be resumed as `new`: a sentence for each digest and key that differs.
 
     Only `config` and `digests` count; versions, machine and times may change. A mask matches any value.
+    The sentences quote values: mask `new` first (or the sentences), or a secret in it could be shown.
     """
     return [f"The {at} digest was {_short(one)} and is {_short(two)} now."
             for at, one, two in _pairs(old["digests"], new["digests"])] + [

@@ -145,8 +145,10 @@ def test_the_curator_adds_what_is_new_and_nothing_else():
 
 
 def test_the_curator_updates_where_it_may():
-    old = f'## lessons\n[les-00001] helpful=0 harmful=0 :: {lesson(("Mark: AB-12",), "birch")}'
-    kinds = [json.loads(curation(model(malformed=0.0), 0, old, a))["operations"][0]["type"] for a in ("ADD", "ADD UPDATE")]
+    old = f"## lessons\n[les-00001] helpful=0 harmful=0 :: {lesson(('Mark: AB-12',), 'birch')}"
+    kinds = [
+        json.loads(curation(model(malformed=0.0), 0, old, a))["operations"][0]["type"] for a in ("ADD", "ADD UPDATE")
+    ]
     assert kinds == ["ADD", "UPDATE"]
 
 
@@ -164,7 +166,14 @@ def test_the_curator_is_malformed_at_the_given_rate():
 
 def rewritten(transport, entries, draw=0):
     sheet = "## lessons\n" + "\n".join(f"- {text}" for text in entries)
-    fields = {"sheet": sheet, "task": "nothing", "attempt": "", "answer": "a", "feedback": "(no feedback)", "protected": ""}
+    fields = {
+        "sheet": sheet,
+        "task": "nothing",
+        "attempt": "",
+        "answer": "a",
+        "feedback": "(no feedback)",
+        "protected": "",
+    }
     reply = data(transport, "rewrite", PROMPTS.messages("rewrite", **fields), draw=draw)
     return [entry["content"] for entry in reply["entries"]]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 import tracemalloc
 from pathlib import Path
 
@@ -146,7 +147,17 @@ def test_what_json_cannot_carry_is_not_written(tmp_path: Path, record: dict[str,
         assert list(journal.records) == [{"step": 0}, {"step": 1}]
 
 
-def test_appends_of_many_threads_are_whole(tmp_path: Path) -> None:
+def test_appends_of_many_threads_are_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    inside: list[int] = []
+    most: list[int] = []
+
+    def slow_sync(fd: int) -> None:
+        inside.append(fd)
+        most.append(len(inside))
+        time.sleep(0.001)
+        inside.pop()
+
+    monkeypatch.setattr(journal_module, "sync", slow_sync)
     with Journal.open(tmp_path / "j") as journal:
 
         def work(name: int) -> None:
@@ -159,7 +170,8 @@ def test_appends_of_many_threads_are_whole(tmp_path: Path) -> None:
         for thread in threads:
             thread.join()
         records = list(journal.records)
-    assert len(records) == 80
+    assert len(records) == len(journal) == 80
+    assert max(most) == 1, "one append at a time"
     for name in range(4):
         assert [r["i"] for r in records if r["thread"] == name] == list(range(20))
 

@@ -70,14 +70,19 @@ def test_versions_and_times_are_no_difference() -> None:
 
 
 def test_a_mask_stands_for_the_secret_and_for_nothing_else(tmp_path: Path) -> None:
-    made = manifest.build(CONFIG, DIGESTS, {})
-    manifest.write(tmp_path / "m", made, Masker(CONFIG, {}).mask)
+    config = {**CONFIG, "llm": {"api_key": "sk-TEST-123", "headers": ["Bearer sk-TEST-123"], "t": 0.5}}
+    made = manifest.build(config, DIGESTS, {})
+    manifest.write(tmp_path / "m", made, Masker(config, {}).mask)
     old = manifest.read(tmp_path / "m")
+    assert old["config"]["llm"]["headers"] == ["Bearer ***"]
     assert b"sk-TEST-123" not in (tmp_path / "m").read_bytes()
     assert manifest.differences(old, made) == []
     other = copy.deepcopy(made)
-    other["config"]["llm"]["t"] = 0.7
-    assert manifest.differences(old, other) == ["Config key llm.t was 0.5 and is 0.7 now."]
+    other["config"]["llm"] |= {"t": 0.7, "headers": ["Basic sk-TEST-123"]}
+    assert manifest.differences(old, other) == [
+        'Config key llm.headers.0 was "Bearer ***" and is "Basic sk-TEST-123" now.',
+        "Config key llm.t was 0.5 and is 0.7 now.",
+    ]
 
 
 def test_tuples_are_lists() -> None:
@@ -112,6 +117,7 @@ def test_git_state_is_of_the_checkout_that_tracks_the_package(tmp_path: Path) ->
     (package / "__init__.py").write_text("")
     assert manifest.git_state_of(package) is None
     git("init", "-q")
+    git("commit", "-q", "--allow-empty", "-m", "zero")
     assert manifest.git_state_of(package) is None, "not tracked: somebody else's checkout"
     git("add", ".")
     git("commit", "-q", "-m", "one")

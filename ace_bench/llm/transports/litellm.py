@@ -32,7 +32,7 @@ class LitellmSettings(BaseModel):
     """How to reach one provider. No key stands here: `api_key_env` is the *name* of an environment variable.
 
     `endpoint` is a base URL or the provider's name in litellm; a loopback URL needs no key. `timeout_s` bounds
-    connecting and every wait for data. `send_seed=False` is for providers that refuse a seed (it stays in the cache key).
+    connecting and every wait for data. `send_seed=False` is for providers that refuse a seed (the key keeps it).
     `provider` is the dialect spoken when the endpoint is a URL. The rest is handed on as `ModelSettings`.
     """
 

@@ -69,15 +69,14 @@ def classify(error: Exception, text: str, model: str, latency_s: float) -> Compl
         return Completion("", "refused", "content_filter", NO_TOKENS, model, latency_s)
     status = getattr(error, "status_code", None)
     spent_out = "insufficient_quota" in _code(error) or "exceeded your current quota" in text.lower()
+    charged = not any(kind.__name__ in _UNCHARGED for cause in _causes(error) for kind in type(cause).__mro__)
     retryable = status is None or status in _RETRYABLE or status >= 500
+    if name == "BadRequestError" and charged:  # litellm's own name for a 200 with an error in its body
+        retryable = "provider not provided" not in text.lower()
     if isinstance(error, (TypeError, ImportError)):  # a parameter litellm does not know, a provider's SDK is absent
         retryable = False
-    return TransportError(
-        f"{name}: {text}",
-        retryable=retryable and not spent_out,
-        retry_after_s=_retry_after(error),
-        charged=not any(kind.__name__ in _UNCHARGED for cause in _causes(error) for kind in type(cause).__mro__),
-    )
+    wait = _retry_after(error)
+    return TransportError(f"{name}: {text}", retryable=retryable and not spent_out, retry_after_s=wait, charged=charged)
 
 
 def _status(text: str, finish: str | None, refused: bool) -> Status:

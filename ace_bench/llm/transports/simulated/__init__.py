@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 
 from ace_bench.llm.session import ModelSettings
 from ace_bench.llm.transports.simulated.draws import Draws
@@ -30,12 +30,16 @@ class SimulatedTransport:
         """What `conf/model/simulated.yaml` may set beside the common model settings."""
 
         model_config = ConfigDict(extra="forbid")
-        parameters: Parameters = Field(default_factory=Parameters)
-        latency: Latency = Field(default_factory=Latency)
+        parameters: Parameters = Parameters()
+        latency: Latency = Latency()
 
         def asked(self, name: str) -> ModelSettings:
             """The parameters decide the answer, so they travel in the request and in its cache key."""
-            decides = {"version": VERSION, "parameters": self.parameters.model_dump(), "latency": self.latency.model_dump()}
+            decides = {
+                "version": VERSION,
+                "parameters": self.parameters.model_dump(),
+                "latency": self.latency.model_dump(),
+            }
             return ModelSettings(name, "simulated", decides)
 
     def __init__(self, settings: Settings) -> None:
@@ -52,7 +56,11 @@ class SimulatedTransport:
         return Completion(text, "ok", "stop", usage, "simulated", self._wait(usage))
 
     def _wait(self, usage: Usage) -> float:
-        took = self.latency.base + (usage.input or 0) / self.latency.input_rate + (usage.output or 0) / self.latency.output_rate
+        took = (
+            self.latency.base
+            + (usage.input or 0) / self.latency.input_rate
+            + (usage.output or 0) / self.latency.output_rate
+        )
         if self.latency.sleep:
             time.sleep(took * self.latency.sleep)
         return round(took, 6)

@@ -12,7 +12,9 @@ class Parameters(BaseModel):
 
     prior: float = Field(0.6, ge=0, le=1)  # solve, no lesson used: chance of the obvious reading; else another option
     use: float = Field(0.95, ge=0, le=1)  # solve: chance that a lesson in the context is used
-    half_context: float | None = Field(None, gt=0)  # solve: tokens of context that halve `use`; null = length is no matter
+    half_context: float | None = Field(
+        None, gt=0
+    )  # solve: tokens of context that halve `use`; null = length is no matter
     reflect: float = Field(0.95, ge=0, le=1)  # reflect: chance to state the lesson the evidence carries
     malformed: float = Field(0.02, ge=0, le=1)  # curate: chance of a malformed reply
     keep: float = Field(0.98, ge=0, le=1)  # rewrite: q, chance that a statement survives

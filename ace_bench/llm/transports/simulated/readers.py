@@ -19,6 +19,7 @@ _ENTITY = re.compile(r'^\d+\. .*?entity "(?P<entity>[^\n]*?)" in sentence: "(?P<
 _FORMULA = re.compile(r"Use formula (?P<name>.+?) to answer")
 _DEFINED = re.compile(r"Formula: [^=\n]+= (?P<body>.+?), Explanation:", re.S)
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_OPERATOR = re.compile(r"\s[-+*/×÷]\s|[()]")
 _NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
 AS_STATED, INVERTED = "the formula as stated", "the formula the other way round"
 
@@ -71,7 +72,8 @@ def _phrase(sentence: str) -> str:
     """The three neighbouring words with the most letters: what is likely to be special to the sentence."""
     words = sentence.split()
     runs = [words[i : i + 3] for i in range(max(1, len(words) - 2))]
-    return " ".join(max(runs, key=lambda run: sum(w.isalpha() and len(w) for w in run)))
+    plain = [[len(w) if w.isalpha() and w.islower() else -9 for w in run] for run in runs]  # names and numbers vary
+    return " ".join(runs[max(range(len(runs)), key=lambda i: sum(plain[i]))])
 
 
 def overlap(item: Item) -> str:
@@ -97,7 +99,8 @@ def _formula(task: str, name: str) -> Item:
 
 def _values(body: str, question: str) -> tuple[str, str] | None:
     """The value of the formula with the question's numbers, and with its first two numbers exchanged."""
-    names = sorted({n.strip() for n in re.split(r"[-+*/()]|\d+(?:\.\d+)?", body) if n.strip()}, key=len, reverse=True)
+    terms = {term.strip() for term in _OPERATOR.split(f" {body} ")}
+    names = sorted((t for t in terms if t and not _NUMBER.fullmatch(t)), key=len, reverse=True)
     found = [_near(name, question) for name in names]
     if not names or any(value is None for value in found):
         return None
@@ -115,6 +118,7 @@ def _near(name: str, question: str) -> str | None:
 
 
 def _compute(body: str, names: list[str], values: list[str]) -> str | None:
+    body = body.replace("×", "*").replace("÷", "/")
     for i, name in enumerate(names):
         body = body.replace(name, f"_{i}_")
     for i, value in enumerate(values):

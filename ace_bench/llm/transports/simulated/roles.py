@@ -125,7 +125,9 @@ def _lessons_from(seen: Seen, p: Parameters, draws: Draws) -> list[Lesson]:
     return [_lesson(questions[i], given[i], told[i] if told else None, seen.correct, p, draws, i) for i in about]
 
 
-def _lesson(item: Item, given: str, told: str | None, correct: bool | None, p: Parameters, draws: Draws, i: int) -> Lesson:
+def _lesson(
+    item: Item, given: str, told: str | None, correct: bool | None, p: Parameters, draws: Draws, i: int
+) -> Lesson:
     """The right lesson when the evidence carries it and the reflection succeeds; otherwise a plausible wrong one."""
     if told is not None:
         right = item.advice(told)
@@ -163,9 +165,10 @@ def _malform(operations: Sequence[Any], draws: Draws) -> str:
         return json.dumps({"reasoning": "", "operations": operations})[:-4]
     if way == "not a list":
         return json.dumps({"reasoning": "", "operations": {"type": "ADD"}})
-    bad: dict[str, Any] = {"no content": {"type": "ADD", "section": "lessons"}, "unknown type": {"type": "CREATE_META"}}.get(
-        way, {"type": "UPDATE", "id": "none-00000", "content": "x"}
-    )
+    bad: dict[str, Any] = {
+        "no content": {"type": "ADD", "section": "lessons"},
+        "unknown type": {"type": "CREATE_META"},
+    }.get(way, {"type": "UPDATE", "id": "none-00000", "content": "x"})
     return json.dumps({"reasoning": "", "operations": [bad, *operations]})
 
 

@@ -22,7 +22,8 @@ def blank(table: str) -> dict[str, Any]:
 def cell_row(cell: str, method: str, seed: int, order: int, **more: Any) -> dict[str, Any]:
     knobs = more.pop("knobs", {"method": {"name": method}, "seed": seed, "order": {"seed": order}})
     row = blank("cells") | {
-        "cell": cell, "experiment": "demo", "method": method, "benchmark": "rulebook", "model": "sim", "simulated": True,
+        "cell": cell, "experiment": "demo", "method": method, "benchmark": "rulebook", "model": "sim",
+        "simulated": True,
         "protocol": "online", "feedback": "gt", "select": "last", "seed": seed, "order_seed": order,
         "order_kind": "shuffled", "status": "finished", "attempts": 1, "knobs": json.dumps(knobs), "code": "0.1.0",
         "order_digest": f"order {order}",
