@@ -96,6 +96,7 @@ class Feedback:
     correct: bool | None = None
     target: str | None = None
     details: str | None = None
+    score: float | None = None  # the primary score, where it says more than `correct`
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,10 +145,25 @@ class Run(Protocol):
     def rng(self, name: str) -> random.Random: ...
 
 
+class FitRun(Run, Protocol):
+    """What `fit` may use besides: the second pool, and a record of every candidate it considered."""
+
+    def validate(self, context: Context, task: Task) -> Experience: ...  # an attempt of phase select
+    def candidate(
+        self, text: str, *, parents: Sequence[int], score: float | None, items: int, accepted: bool, reason: str
+    ) -> int: ...  # enters a row, gives the candidate's number
+
+
 class Method(Protocol):
-    """A way of improving the context (design, section 5)."""
+    """A way of improving the context (design, section 5).
+
+    A batch method (GEPA, MIPROv2, ICL) has, instead of `update`, a
+    `fit(state, train: Sequence[Task], select: Sequence[Task], run: FitRun) -> Update`: one step of the timeline, whose
+    calls are replayed from the response cache when the run is resumed. It runs under `offline` only.
+    """
 
     regimes: frozenset[Regime]
+    protocols: frozenset[str]
 
     def start(self, run: Run) -> Any: ...
     def prepare(self, state: Any, task: Task, run: Run) -> Context: ...

@@ -95,7 +95,7 @@ def _manifest(spec: CellSpec, cell: str, folder: CellFolder, digests: dict[str, 
     path = folder.path / MANIFEST
     made = manifest.build(spec.canonical(), digests, {"cell": cell, "instance": folder.instance})
     if path.exists():
-        changed = manifest.differences(manifest.read(path), made)
+        changed = manifest.differences(manifest.read(path), masker.mask(made))
         if changed:
             raise Changed(
                 "This cell was begun with something else: "

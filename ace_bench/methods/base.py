@@ -22,6 +22,7 @@ class PlaybookMethod:
     """A method whose state is a `Playbook`. A subclass writes `update`; the rest is the default of the contract."""
 
     regimes: ClassVar[frozenset[Regime]] = frozenset(REGIMES)
+    protocols: ClassVar[frozenset[str]] = frozenset({"online", "offline", "frozen"})
     Settings: ClassVar[type[BaseModel]] = MethodSettings
 
     def __init__(self, settings: Any, prompts: Prompts, initial: Playbook | None = None) -> None:

@@ -25,5 +25,5 @@ def reveal(feedback: Feedback, regime: Regime) -> Feedback:
 
 def ledger_fields(feedback: Feedback) -> tuple[str, int]:
     """The label fields a revealed feedback carries (comma separated) and the bits of right-or-wrong in it."""
-    fields = [name for name in ("correct", "target", "details") if getattr(feedback, name) is not None]
+    fields = [name for name in ("correct", "target", "details", "score") if getattr(feedback, name) is not None]
     return ",".join(fields), int(feedback.correct is not None)

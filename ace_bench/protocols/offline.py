@@ -23,6 +23,10 @@ def offline(
 ) -> Held:  # fmt: skip
     """Run the protocol; the last state of adaptation (the picked one is what the score rows name)."""
     held = timeline.start()
+    if hasattr(timeline.parts.method, "fit"):
+        held = timeline.fit(held, [sample.task for sample in train], [sample.task for sample in val])
+        frozen(timeline, test, held)
+        return held
     picking = Selection(timeline, val, select == "gt")
     picking.consider(held, epoch=0, after=0)
     first, after = firsts(train), 0

@@ -73,7 +73,9 @@ def state_row(at: Address, update: Update, key: str) -> Row:
     }  # fmt: skip
 
 
-def bullet_rows(at: Address, update: Update, index: int, step: int, sample: Sample, benchmark: Benchmark) -> list[Row]:
+def bullet_rows(
+    at: Address, update: Update, index: int, step: int, sample: Sample | None, benchmark: Benchmark
+) -> list[Row]:
     """One row a change, numbered from `index`."""
     out = []
     for i, change in enumerate(update.changes):
@@ -81,7 +83,7 @@ def bullet_rows(at: Address, update: Update, index: int, step: int, sample: Samp
         assert bullet is not None  # a change always has one side
         out.append({
             **at.columns(), "index": index + i, "step": step, "state_version": update.state.version,
-            **_bullet(bullet, benchmark), "event": change.kind, "into": change.into, "sample": sample.task.id,
+            **_bullet(bullet, benchmark), "event": change.kind, "into": change.into, "sample": sample.task.id if sample else None,
         })  # fmt: skip
     return out
 

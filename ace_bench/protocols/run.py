@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ace_bench.contracts import Benchmark, Context, Episode, Experience, Regime, Sample, Score, Task
@@ -18,13 +20,15 @@ class StepRun:
 
     def __init__(
         self, at: Address, benchmark: Benchmark, samples: Mapping[str, Sample], calls: StepCalls,
-        *, regime: Regime, seed: int, step: int, learns: bool,
+        *, regime: Regime, seed: int, step: int, learns: bool, keep: Callable[[str], str],
     ) -> None:  # fmt: skip
         self.at, self.benchmark, self.samples, self.calls = at, benchmark, samples, calls
         self.regime, self.seed, self.step, self.learns = regime, seed, step, learns
         self.phase = at.phase  # the phase the next call's tokens belong to
         self.sample: str | None = None
+        self.keep = keep  # puts a text into the store, gives its digest
         self.ledger: list[dict[str, Any]] = []
+        self.candidates: list[dict[str, Any]] = []
 
     @property
     def address(self) -> str:
@@ -56,9 +60,29 @@ class StepRun:
 
     def told(self, episode: Episode, score: Score) -> Experience:
         """The experience of an episode under the run's regime."""
-        feedback = reveal(self.benchmark.observe(self.samples[episode.task.id], episode, score), self.regime)
+        full = replace(self.benchmark.observe(self.samples[episode.task.id], episode, score), score=score.value)
+        feedback = reveal(full, self.regime)
         self.enter(episode.task.id, *ledger_fields(feedback))
         return Experience(episode, feedback)
+
+    def validate(self, context: Context, task: Task) -> Experience:
+        """An attempt whose calls belong to selection."""
+        self.phase = "select"
+        try:
+            return self.attempt(context, task)
+        finally:
+            self.phase = self.at.phase
+
+    def candidate(
+        self, text: str, *, parents: Sequence[int], score: float | None, items: int, accepted: bool, reason: str
+    ) -> int:
+        """One row of `candidates`; the text itself goes into the store of texts. Gives the candidate's number."""
+        self.candidates.append({
+            **self.at.columns(), "candidate": len(self.candidates), "state": self.keep(text),
+            "parents": json.dumps(list(parents)), "score": score, "items": items, "accepted": accepted, "reason": reason,
+            "calls": sum(row["needed"] for row in self.calls.rows),
+        })  # fmt: skip
+        return len(self.candidates) - 1
 
     def enter(self, sample: str, fields: str, bits: int) -> None:
         """One ledger row."""

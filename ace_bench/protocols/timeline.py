@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
-from ace_bench.contracts import Benchmark, Method, Regime, Sample, Update
+from ace_bench.contracts import Benchmark, Method, Regime, Sample, Task, Update
 from ace_bench.llm.session import Session
 from ace_bench.protocols import rows
 from ace_bench.protocols.address import Address
@@ -106,6 +106,25 @@ class Timeline:
                 for body in bodies.values():
                     body.cancel()
 
+    def fit(self, held: Held, train: Sequence[Task], select: Sequence[Task]) -> Held:
+        """A batch method's whole fit as one step: a resume asks again, and the response cache answers for free."""
+        at = Address("adapt", 0, 0, 0)
+        if at not in self.done:
+            self.parts.watch()
+            run, method = self._run(at, learns=True), self.parts.method
+            update = method.fit(held.state, train, select, run)  # type: ignore[attr-defined]
+            after = held if update.state is held.state else self._hold(update.state)
+            changes = rows.bullet_rows(at, update, self.events, self.learned, None, self.parts.benchmark)
+            self._commit({
+                "at": at, "state": after.key, "score": None, "learned": True, "events": len(changes),
+                "calls": _needed(run), "held": after,
+                "rows": {"calls": run.calls.rows, "feedback": run.ledger, "candidates": run.candidates,
+                         "bullets": changes, "states": [rows.state_row(at, update, after.key)]},
+            })  # fmt: skip
+        else:
+            self._count(self.done[at])
+        return self._visited(at, held).held
+
     def note(self, at: Address, table_rows: Mapping[str, list[dict[str, Any]]]) -> None:
         """Record rows that belong to no visit (a decision, the end of the run), once."""
         if at not in self.done:
@@ -153,7 +172,15 @@ class Timeline:
         p = self.parts
         calls = p.session.step(at.phase, at.epoch, at.round, at.position)
         return StepRun(
-            at, p.benchmark, self.samples, calls, regime=p.regime, seed=p.seed, step=self.learned, learns=learns
+            at,
+            p.benchmark,
+            self.samples,
+            calls,
+            regime=p.regime,
+            seed=p.seed,
+            step=self.learned,
+            learns=learns,
+            keep=p.texts.put,
         )
 
     def _commit(self, record: dict[str, Any]) -> None:

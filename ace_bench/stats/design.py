@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ace_bench.stats.bootstrap import Bools, Floats
-from ace_bench.stats.knobs import Row, arm_labels
+from ace_bench.stats.knobs import COLUMNS, Row, arm_labels, column_labels
 from ace_bench.stats.steps import Steps
 
 Places = NDArray[np.intp]
@@ -80,9 +80,11 @@ class Comparison:
         return found[0], found[1], found[2]
 
 
-def group_of(cell: Row) -> Group:
-    """The group of a `cells` row."""
-    return Group(*(str(cell[name]) for name in ("benchmark", "protocol", "feedback", "model", "order_kind")))
+def groups_of(cells: Sequence[Row]) -> list[Group]:
+    """The group of each `cells` row; a knob of the task, model or protocol that varies makes groups of its own."""
+    labels = [column_labels(cells, column) for column in COLUMNS]
+    kinds = [str(cell["order_kind"]) for cell in cells]
+    return [Group(*names) for names in zip(*labels, kinds, strict=True)]
 
 
 def comparisons(cells: Sequence[Row], steps: Steps) -> list[Comparison]:
@@ -91,7 +93,7 @@ def comparisons(cells: Sequence[Row], steps: Steps) -> list[Comparison]:
     `cells` are rows of the `cells` table (any status: the unfinished are listed in `missing`). ValueError when two
     finished cells claim the same place, or one cell scored the same sample twice.
     """
-    groups = [group_of(cell) for cell in cells]
+    groups = groups_of(cells)
     labels = arm_labels(cells, groups)
     out = []
     for group in sorted(set(groups)):

@@ -8,30 +8,47 @@ from typing import Any
 
 Row = Mapping[str, Any]
 
-# A knob under these words is an axis of the design or a column of its own, not a part of the arm.
+# An axis of the design, or something that cannot change a result: never a part of a label.
 _AXES = frozenset({"seed", "seeds", "order", "orders", "order_seed", "order_kind"})
-_COLUMNS = frozenset({"benchmark", "model", "protocol", "feedback", "experiment"})
+_SHARED = frozenset({"name", "results", "cache", "limits", "digests", "experiment"})
+# Sections with a column of their own: their knobs say *what is compared*, so they label the group, not the arm.
+COLUMNS = ("benchmark", "protocol", "feedback", "model")
 _UNSET = "unset"
 
 
 def flatten(knobs: str) -> dict[str, str]:
     """Dotted path -> value as text of a cell's resolved config (JSON); axes of the design are left out."""
     out: dict[str, str] = {}
-    _walk(json.loads(knobs), (), out)
+    for key, value in json.loads(knobs).items():
+        if key not in _AXES | _SHARED:
+            _walk(value, (key,), out)
     return out
 
 
 def _walk(value: Any, path: tuple[str, ...], out: dict[str, str]) -> None:
-    if path and (path[-1] in _AXES or path[0] in _COLUMNS | _AXES):
+    if path[-1] in _AXES:
         return
     if isinstance(value, dict) and value:
         for key in sorted(value):
             _walk(value[key], (*path, str(key)), out)
-    elif path and "warm" in path[-1]:
+    elif "warm" in path[-1]:
         # A warm start names the cell of the same seed: another text in each cell of one arm.
         out[".".join(path)] = "yes" if value else "no"
     else:
         out[".".join(path)] = value if isinstance(value, str) else json.dumps(value, sort_keys=True)
+
+
+def _split(flat: Mapping[str, str], column: str | None) -> dict[str, str]:
+    """The knobs of one column's section, or (None) those of no column: the arm's."""
+    return {p: v for p, v in flat.items() if (p.split(".")[0] if p.split(".")[0] in COLUMNS else None) == column}
+
+
+def column_labels(cells: Sequence[Row], column: str) -> list[str]:
+    """What each cell has in `column`, with the knobs of that section that vary among cells of the same name."""
+    names = [str(cell[column]) for cell in cells]
+    flat = [_split(flatten(str(cell["knobs"])), column) for cell in cells]
+    varying = {name: _varying(name, names, names, flat) for name in set(names)}
+    return [_label(name, varying[name], knobs) for name, knobs in zip(names, flat, strict=True)]
 
 
 def arm_labels(cells: Sequence[Row], groups: Sequence[Any]) -> list[str]:
@@ -39,21 +56,23 @@ def arm_labels(cells: Sequence[Row], groups: Sequence[Any]) -> list[str]:
 
     `groups` says, cell by cell, which cells are compared with each other.
     """
-    flat = [flatten(str(cell["knobs"])) | {"select": str(cell["select"])} for cell in cells]
-    varying = {m: _varying(m, cells, groups, flat) for m in {str(cell["method"]) for cell in cells}}
-    out = []
-    for cell, knobs in zip(cells, flat, strict=True):
-        paths = varying[str(cell["method"])]
-        short = _short(paths)
-        inside = ", ".join(f"{short[path]}={knobs.get(path, _UNSET)}" for path in paths)
-        out.append(f"{cell['method']} ({inside})" if inside else str(cell["method"]))
-    return out
+    flat = [_split(flatten(str(cell["knobs"])), None) | {"select": str(cell["select"])} for cell in cells]
+    names = [str(cell["method"]) for cell in cells]
+    varying = {name: _varying(name, names, groups, flat) for name in set(names)}
+    return [_label(name, varying[name], knobs) for name, knobs in zip(names, flat, strict=True)]
 
 
-def _varying(method: str, cells: Sequence[Row], groups: Sequence[Any], flat: Sequence[dict[str, str]]) -> list[str]:
+def _label(name: str, paths: Sequence[str], knobs: Mapping[str, str]) -> str:
+    short = _short(paths)
+    inside = ", ".join(f"{short[path]}={knobs.get(path, _UNSET)}" for path in paths)
+    return f"{name} ({inside})" if inside else name
+
+
+def _varying(name: str, names: Sequence[str], groups: Sequence[Any], flat: Sequence[dict[str, str]]) -> list[str]:
+    """Paths that differ among the cells called `name` inside some group."""
     by_group: dict[Any, list[dict[str, str]]] = {}
-    for cell, group, knobs in zip(cells, groups, flat, strict=True):
-        if cell["method"] == method:
+    for own, group, knobs in zip(names, groups, flat, strict=True):
+        if own == name:
             by_group.setdefault(group, []).append(knobs)
     paths: set[str] = set()
     for members in by_group.values():

@@ -85,7 +85,7 @@ def test_a_small_launch_killed_three_times(tmp_path):
 
 
 @pytest.mark.kill
-@pytest.mark.parametrize("kills", [20, 1, 1, 1])
+@pytest.mark.parametrize("kills", [20, 1, 2, 3])
 def test_a_quickstart_killed_many_times(tmp_path, kills, request):
     overrides = ("experiment=quickstart",)
     assert start(tmp_path / "whole", *overrides).wait() == 0

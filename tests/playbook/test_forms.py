@@ -21,6 +21,7 @@ from ace_bench.playbook import (
     evict,
     fresh_id,
     from_json,
+    parse,
     render,
     section_key,
     slug,
@@ -29,7 +30,7 @@ from ace_bench.playbook import (
 
 from .strategies import nasty, playbooks
 
-few = settings(max_examples=50, deadline=None)
+few = settings(max_examples=35, deadline=None)
 
 
 @few
@@ -155,6 +156,12 @@ def test_evict_by_bytes_removes_just_enough(playbook, limit):
     if changes:
         one_more = playbook.revised(b for b in playbook if b.id in after or b.id == changes[-1].id)
         assert size(one_more) > limit
+
+
+def test_evict_by_bytes_counts_the_newline_that_comes_back():
+    book = parse("## S\n[abc-00002] b\n\n[abc-00001] a")  # no newline at the end, but one before the last bullet
+    assert len(evict(book, max_bytes=20).playbook) == 1
+    assert render(evict(book, max_bytes=19).playbook) == "## S"
 
 
 @pytest.mark.parametrize("fields", [{}, {"max_bullets": -1}, {"max_bullets": 1, "rule": "luck"}])

@@ -27,7 +27,7 @@ from ace_bench.playbook.delta import targets
 
 from .strategies import operations, playbooks
 
-few = settings(max_examples=60, deadline=None)
+few = settings(max_examples=40, deadline=None)
 
 
 def book() -> Playbook:

@@ -12,7 +12,7 @@ from ace_bench.playbook import Bullet, Playbook, parse, render
 
 from .strategies import nasty, playbooks
 
-few = settings(max_examples=100, deadline=None)
+few = settings(max_examples=70, deadline=None)
 
 
 def held_by_text(playbook: Playbook) -> Playbook:

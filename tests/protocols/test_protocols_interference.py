@@ -94,7 +94,7 @@ def test_a_score_that_differs_tells_a_method_nothing(tmp_path):
 
 
 @pytest.mark.parametrize(("regime", "fields", "bits"), [
-    ("gt", "correct,target", 1), ("outcome", "correct", 1), ("execution", "", 0), ("none", "", 0),
+    ("gt", "correct,target,score", 1), ("outcome", "correct", 1), ("execution", "", 0), ("none", "", 0),
 ])  # fmt: skip
 def test_the_ledger_says_what_was_revealed(tmp_path, regime, fields, bits):
     ran = run(tmp_path, method("append_only"), rulebook(10), regime=regime)
