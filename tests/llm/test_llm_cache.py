@@ -95,6 +95,7 @@ def test_many_threads_open_and_write_at_once(tmp_path):
 
 def test_a_failed_commit_reaches_every_waiter_and_the_writer_lives_on(store, monkeypatch):
     def full(db, batch):
+        db.execute("BEGIN IMMEDIATE")
         raise sqlite3.OperationalError("database or disk is full")
 
     monkeypatch.setattr(cache_module, "_commit", full)
