@@ -60,7 +60,9 @@ class Episode:
     """What happened on one sample. Says nothing of right or wrong: that is `Score`, and methods do not get it.
 
     `status` is how the attempt ended as the environment saw it: ok, unparsed, refused, truncated, empty, overflow, error.
-    `trace` is the whole of what the model wrote and the environment answered, `used` the bullet ids the answer names.
+    `trace` is the whole of what the model wrote and the environment answered, `used` the bullet ids the answer names,
+    `context` the text of the `Context` it was solved with (filled in by the run, not by the benchmark), `world` what the
+    benchmark's own `score` needs of an interactive episode (a final state); it is in no prompt.
     """
 
     task: Task
@@ -68,6 +70,8 @@ class Episode:
     answer: str | None
     status: str
     used: tuple[str, ...] = ()
+    context: str = ""
+    world: object | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +153,7 @@ class FitRun(Run, Protocol):
     """What `fit` may use besides: the second pool, and a record of every candidate it considered."""
 
     def validate(self, context: Context, task: Task) -> Experience: ...  # an attempt of phase select
+    def label(self, task: Task) -> str: ...  # the target, without an attempt; under gt only, and in the ledger
     def candidate(
         self, text: str, *, parents: Sequence[int], score: float | None, items: int, accepted: bool, reason: str
     ) -> int: ...  # enters a row, gives the candidate's number
@@ -173,7 +178,12 @@ class Method(Protocol):
 
 
 class Benchmark(Protocol):
-    """An adapter to a task set. `solve` gets a `Task`, so no prompt can hold a target."""
+    """An adapter to a task set. `solve` gets a `Task`, so no prompt can hold a target.
+
+    It may have, besides: `judge(sample, episode, score, ask) -> Score`, called after `score` (which stays pure) and before
+    anything is revealed, for a verdict of a model; `gold_reply(sample) -> str`, the reply with full marks, for tests;
+    `missing() -> str | None` on the class: a sentence when what it needs is not installed.
+    """
 
     name: str
 

@@ -11,6 +11,7 @@ import re
 import unicodedata
 from typing import Literal
 
+from ace_bench.benchmarks import single_turn
 from ace_bench.benchmarks.jsonl import SPLITS, FileSettings, Loaded, Row, SplitFiles
 from ace_bench.benchmarks.single_turn import answer_once, quote, said
 from ace_bench.contracts import Ask, Episode, Feedback, Sample, Score, Task
@@ -96,6 +97,10 @@ class Finer:
         """Everything there is to learn: `environment` checks form and options, `details` names the wrong positions."""
         details = _details(sample, read_tags(episode.answer or ""))
         return Feedback("gt", _environment(sample, episode), score.correct, sample.target, details)
+
+    def gold_reply(self, sample: Sample) -> str:
+        """The reply that earns full marks."""
+        return single_turn.gold_reply(sample.target)
 
     def _sample(self, row: Row) -> Sample:
         listed = _OPTIONS.search(row.context)

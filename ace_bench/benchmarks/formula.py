@@ -11,6 +11,7 @@ import re
 from decimal import Decimal
 from typing import Literal
 
+from ace_bench.benchmarks import single_turn
 from ace_bench.benchmarks.jsonl import SPLITS, FileSettings, Loaded, Row, SplitFiles
 from ace_bench.benchmarks.numbers import Percent, number
 from ace_bench.benchmarks.single_turn import answer_once, quote, said
@@ -86,6 +87,10 @@ class Formula:
         given = "There was no answer" if episode.answer is None else f"The answer was {quote(episode.answer)}"
         details = f"{given}; the target is {sample.target}."
         return Feedback("gt", self._environment(episode), score.correct, sample.target, details)
+
+    def gold_reply(self, sample: Sample) -> str:
+        """The reply that earns full marks."""
+        return single_turn.gold_reply(sample.target)
 
     def _environment(self, episode: Episode) -> str:
         if episode.answer is None:

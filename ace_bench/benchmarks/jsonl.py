@@ -84,9 +84,9 @@ def read_rows(path: Path, on_bad_row: OnBadRow = "strict", check: Check | None =
     digest, seen = hashlib.sha256(), Counter[str]()
     rows: list[Row] = []
     bad: list[BadRow] = []
-    for line, raw in _lines(path, digest):
+    for line, raw in file_lines(path, digest):
         try:
-            context, target = _columns(raw, check)
+            context, target = _columns(json_object(raw), check)
         except ValueError as error:
             bad.append(BadRow(str(path), line, str(error)))
             if on_bad_row == "strict":
@@ -102,7 +102,7 @@ def read_rows(path: Path, on_bad_row: OnBadRow = "strict", check: Check | None =
     return Loaded(path, tuple(rows), tuple(bad), digest.hexdigest(), repeats)
 
 
-def _lines(path: Path, digest: Any) -> Iterator[tuple[int, bytes]]:
+def file_lines(path: Path, digest: Any) -> Iterator[tuple[int, bytes]]:
     """(line number, bytes) of the lines that are not blank; `digest` is fed the whole file."""
     try:
         with path.open("rb") as file:
@@ -115,8 +115,8 @@ def _lines(path: Path, digest: Any) -> Iterator[tuple[int, bytes]]:
         raise DataError(f"{path}: cannot be read ({error.strerror}); check the benchmark's paths") from None
 
 
-def _columns(raw: bytes, check: Check | None) -> tuple[str, str]:
-    """context and target of one line; ValueError with the reason when the row is bad."""
+def json_object(raw: bytes) -> dict[str, Any]:
+    """One line as a JSON object; ValueError with the reason when it is none."""
     try:
         row = json.loads(raw.decode("utf-8"))
     except UnicodeDecodeError as error:
@@ -125,15 +125,21 @@ def _columns(raw: bytes, check: Check | None) -> tuple[str, str]:
         cut = "" if raw.endswith(b"\n") else " and the line has no end: the file may be cut off"
         raise ValueError(f"not JSON ({error}){cut}") from None
     if not isinstance(row, dict):
-        raise ValueError(f"a JSON object with context and target is needed, not {type(row).__name__}")
-    context, target = (_text(row, name) for name in ("context", "target"))
+        raise ValueError(f"a row is a JSON object with columns, not {type(row).__name__}")
+    return row
+
+
+def _columns(row: dict[str, Any], check: Check | None) -> tuple[str, str]:
+    """context and target of a row; ValueError with the reason when it is bad."""
+    context, target = (text_of(row, name) for name in ("context", "target"))
     problem = check(context, target) if check else None
     if problem:
         raise ValueError(problem)
     return context, target
 
 
-def _text(row: dict[str, Any], name: str) -> str:
+def text_of(row: dict[str, Any], name: str) -> str:
+    """The text in column `name`; ValueError when there is no column, no string or nothing in it."""
     if name not in row:
         raise ValueError(f"no column '{name}' (columns: {', '.join(sorted(row)) or 'none'})")
     value = row[name]
@@ -202,7 +208,9 @@ class SplitFiles:
         with self._lock:
             if split not in self._loaded:
                 path = self._path(split)
-                loaded = read_rows(path, self._settings.on_bad_row, self._check) if path else None
-                rows = loaded.rows[: getattr(self._settings, f"{split}_limit")] if loaded else ()
-                self._loaded[split] = (loaded, tuple(self._sample(row) for row in rows))
+                self._loaded[split] = self._read(path, getattr(self._settings, f"{split}_limit")) if path else (None, ())
             return self._loaded[split]
+
+    def _read(self, path: Path, limit: int | None) -> tuple[Loaded, tuple[Sample, ...]]:
+        loaded = read_rows(path, self._settings.on_bad_row, self._check)
+        return loaded, tuple(self._sample(row) for row in loaded.rows[:limit])

@@ -18,6 +18,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from ace_bench.benchmarks import single_turn
 from ace_bench.benchmarks.single_turn import answer_once
 from ace_bench.contracts import Ask, Episode, Feedback, Sample, Score, Task, text_digest
 from ace_bench.prompts import Prompts
@@ -96,6 +97,10 @@ class Rulebook:
         known = (episode.answer or "").strip().casefold() in BAYS
         said = "The desk accepted the form." if known else "The desk refused the form: it names no bay of this depot."
         return Feedback("gt", said, score.correct, sample.target, None)
+
+    def gold_reply(self, sample: Sample) -> str:
+        """The reply that earns full marks."""
+        return single_turn.gold_reply(sample.target)
 
     def lesson_truth(self, text: str) -> bool | None:
         """Whether a lesson is true: known when it names one mark, at most one note and one bay; None otherwise."""

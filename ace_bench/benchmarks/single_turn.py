@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from typing import Any
 
@@ -9,6 +10,7 @@ from ace_bench.contracts import Ask, Episode, Task
 from ace_bench.llm.types import Reply
 from ace_bench.prompts import Prompts
 from ace_bench.prompts.replies import Solution
+from ace_bench.prompts.tagged import answer_in
 
 _SAID = {
     "unparsed": "The reply was not in the form asked for, so no answer could be read from it.",
@@ -23,6 +25,8 @@ _SAID = {
 def answer_once(prompts: Prompts, instructions: str, context: str, task: Task, ask: Ask) -> Episode:
     """Ask the `solve` role once. `context` goes in as the playbook. No repair round: the first reply is the attempt."""
     messages = prompts.messages("solve", instructions=instructions, playbook=context, task=task.input)
+    if prompts.tagged:
+        return tagged_episode(task, ask("solve", messages))
     return episode_of(task, ask("solve", messages, schema=Solution, repair=False))
 
 
@@ -33,6 +37,18 @@ def episode_of(task: Task, reply: Reply) -> Episode:
         return Episode(task, reply.text, None, "unparsed" if reply.status == "ok" else reply.status)
     used = unique(reply.data.bullet_ids)
     return Episode(task, reply.text, spelling(reply.data.final_answer), "ok", used)
+
+
+def gold_reply(answer: str) -> str:
+    """A reply in the form of the `solve` role that answers `answer`: what the tests' gold agent says."""
+    return json.dumps({"reasoning": "", "bullet_ids": [], "final_answer": answer})
+
+
+def tagged_episode(task: Task, reply: Reply) -> Episode:
+    """The episode of a free-text reply with its answer in tags (prompts of Dynamic Cheatsheet). It names no bullets."""
+    answer = answer_in(reply.text) if reply.status in ("ok", "truncated") else None
+    status = "ok" if answer is not None else "unparsed" if reply.status == "ok" else reply.status
+    return Episode(task, reply.text, answer, status)
 
 
 def spelling(answer: Any) -> str:

@@ -48,7 +48,7 @@ class Built:
 
 def build(spec: CellSpec) -> Built:
     """Make the parts. Raises `PlanError` where the data does not carry the protocol (an empty split)."""
-    prompts = Prompts(Path(spec.prompts) if spec.prompts else None)
+    prompts = Prompts.open(spec.prompts, labels=spec.feedback.regime == "gt")
     benchmark: Benchmark = spec.benchmark.cls(spec.benchmark.settings, prompts)
     method: Method = spec.method.cls(spec.method.settings, prompts, _initial(spec))
     return Built(prompts, benchmark, method, _streams(spec, benchmark))

@@ -16,12 +16,12 @@ from ace_bench.experiment import progress, shared, stopping
 from ace_bench.experiment.build import Built, build
 from ace_bench.experiment.identity import cell_digest
 from ace_bench.experiment.spec import CellSpec, OfflineSpec, OnlineSpec, check
-from ace_bench.experiment.totals import cell_row
-from ace_bench.llm import Session
+from ace_bench.experiment.totals import INPUT, OUTPUT, cell_row
+from ace_bench.llm import Route, Session, Spent
 from ace_bench.protocols.frozen import frozen
 from ace_bench.protocols.offline import offline
 from ace_bench.protocols.online import online
-from ace_bench.protocols.rows import Row
+from ace_bench.protocols.rows import Row, total
 from ace_bench.protocols.timeline import Parts, Timeline
 from ace_bench.store import CellFolder, FolderFinished, Masker, manifest, write_tables
 from ace_bench.store.schema import TABLES
@@ -95,7 +95,7 @@ def _manifest(spec: CellSpec, cell: str, folder: CellFolder, digests: dict[str, 
     path = folder.path / MANIFEST
     made = manifest.build(spec.canonical(), digests, {"cell": cell, "instance": folder.instance})
     if path.exists():
-        changed = manifest.differences(manifest.read(path), masker.mask(made))
+        changed = manifest.differences(*({"config": {}, "digests": m["digests"]} for m in (manifest.read(path), made)))
         if changed:
             raise Changed(
                 "This cell was begun with something else: "
@@ -108,10 +108,11 @@ def _manifest(spec: CellSpec, cell: str, folder: CellFolder, digests: dict[str, 
 
 
 def _timeline(spec: CellSpec, cell: str, folder: CellFolder, built: Built) -> Timeline:
-    used = (row["request"] for record in folder.journal.records for row in record["rows"].get("calls", ()))
-    client = shared.client(spec)
+    main = shared.route(spec, spec.model)
+    roles = {str(role): shared.route(spec, part) for role, part in spec.roles.items()}
+    used = _earlier(folder, cell, main)
     session = Session(
-        client, shared.model_settings(spec), seed=spec.seed, cell=cell, instance=folder.instance, used=used
+        main.client, main.settings, seed=spec.seed, cell=cell, instance=folder.instance, used=used, roles=roles
     )
 
     def watch() -> None:
@@ -124,6 +125,18 @@ def _timeline(spec: CellSpec, cell: str, folder: CellFolder, built: Built) -> Ti
     )  # fmt: skip
     streams = built.streams
     return Timeline(parts, [*streams.train, *streams.val, *streams.test])
+
+
+def _earlier(folder: CellFolder, cell: str, main: Route) -> set[str]:
+    """The requests of the recorded steps, whose draws are taken; what they cost counts against the limits again."""
+    used = set()
+    for record in folder.journal.records:
+        for row in record["rows"].get("calls", ()):
+            used.add(row["request"])
+            if row["billed"]:
+                tokens = total([row], INPUT + OUTPUT) if row["status"] != "error" else 0
+                main.client.limits.charge(cell, Spent(1, tokens or 0, row["cost"] or 0.0))
+    return used
 
 
 def _protocol(spec: CellSpec, timeline: Timeline, built: Built) -> Any:

@@ -10,33 +10,44 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from ace_bench.experiment.spec import CellSpec
-from ace_bench.llm import Client, Limits, ModelSettings, ResponseStore
+from ace_bench.experiment.spec import CellSpec, Part
+from ace_bench.llm import Client, Limits, ModelSettings, Price, ResponseStore, Route
+from ace_bench.llm.pricing import price_of
 
 _lock = threading.Lock()
 _made: dict[str, Any] = {}
 
 
-def client(spec: CellSpec) -> Client:
-    """The client of the cell's model. Raises the sentences of store, limits and transport."""
+def route(spec: CellSpec, model: Part) -> Route:
+    """The client and settings of a model of the cell. Raises the sentences of store, limits and transport."""
     canonical = spec.canonical()
+    settings = model_settings(model)
     with _lock:
         store = _once(f"store {spec.cache.mode} {spec.cache.path}", lambda: _store(spec))
         limits = _once(f"limits {spec.experiment_dir} {canonical['limits']}", lambda: _limits(spec))
-        key = f"client {spec.cache} {spec.experiment_dir} {json.dumps(canonical['model'], sort_keys=True)}"
-        made: Client = _once(key, lambda: Client(_transport(spec), store, limits, model=spec.model.name))
-        return made
+        key = f"client {spec.cache} {spec.experiment_dir} {json.dumps(model.canonical(), sort_keys=True)}"
+        made: Client = _once(
+            key, lambda: Client(_transport(model), store, limits, price=price(model), model=model.name)
+        )
+        return Route(made, settings)
 
 
-def model_settings(spec: CellSpec) -> ModelSettings:
-    """The request side of the cell's model: name, endpoint, parameters."""
-    asked: ModelSettings = spec.model.settings.asked(spec.model.name)  # type: ignore[attr-defined]
+def model_settings(model: Part) -> ModelSettings:
+    """The request side of a model: name, endpoint, parameters."""
+    asked: ModelSettings = model.settings.asked(model.name)  # type: ignore[attr-defined]
     return asked
 
 
+def price(model: Part) -> Price | None:
+    """The list price of a model; None when it has none, which is not a price of zero."""
+    settings: Any = model.settings
+    asked = model_settings(model)
+    return price_of(getattr(settings, "price", None), asked.name, asked.endpoint)
+
+
 def is_simulated(spec: CellSpec) -> bool:
-    """Whether no language model stands behind the cell."""
-    return bool(getattr(_transport(spec), "simulated", False))
+    """Whether a simulated model answers some of the cell's calls: such a run is watermarked."""
+    return any(bool(getattr(model.cls, "simulated", False)) for model in (spec.model, *spec.roles.values()))
 
 
 def close() -> None:
@@ -48,8 +59,8 @@ def close() -> None:
         _made.clear()
 
 
-def _transport(spec: CellSpec) -> Any:
-    return spec.model.cls(spec.model.settings)
+def _transport(model: Part) -> Any:
+    return model.cls(model.settings)
 
 
 def _store(spec: CellSpec) -> ResponseStore:
@@ -62,7 +73,7 @@ def _store(spec: CellSpec) -> ResponseStore:
 def _limits(spec: CellSpec) -> Limits:
     caps = spec.limits
     return Limits(
-        calls=caps.calls, tokens=caps.tokens, cell_calls=caps.cell_calls, cell_tokens=caps.cell_tokens,
+        calls=caps.calls, tokens=caps.tokens, dollars=caps.dollars, cell_calls=caps.cell_calls, cell_tokens=caps.cell_tokens,
         concurrency=caps.concurrency,
     )  # fmt: skip
 

@@ -12,16 +12,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from ace_bench.contracts import Regime
 from ace_bench.experiment import identity, plugins
 from ace_bench.experiment.checking import Problems, files, parse, plain, scrub
 from ace_bench.experiment.plugins import Group, PlanError
+from ace_bench.llm.types import Purpose
+from ace_bench.prompts import PromptError, Prompts
 from ace_bench.store.secrets import looks_masked
 
 Seed = Annotated[int, Field(ge=0)]
 Count = Annotated[int, Field(ge=1)]
+Dollars = Annotated[float, Field(gt=0)]
 Text = Annotated[str, StringConstraints(min_length=1)]
 Knobs = dict[str, Any]
 
@@ -33,17 +36,10 @@ class Strict(BaseModel):
 
 
 class OrderSpec(Strict):
-    """The order of the stream. `path` is a file of sample ids, for kind `file` alone."""
+    """The order of the stream (`protocols.orders`); kind `file` keeps the data file's and does not use the seed."""
 
     kind: Literal["shuffled", "blocked", "interleaved", "file"]
     seed: Seed
-    path: Text | None = None
-
-    @model_validator(mode="after")
-    def _path_for_file(self) -> OrderSpec:
-        if (self.kind == "file") != (self.path is not None):
-            raise ValueError("kind=file needs order.path=FILE, and no other kind takes a path")
-        return self
 
 
 class CacheSpec(Strict):
@@ -58,8 +54,12 @@ class LimitsSpec(Strict):
 
     calls: Count | None = None
     tokens: Count | None = None
+    dollars: Dollars | None = None
     cell_calls: Count | None = None
     cell_tokens: Count | None = None
+    cell_dollars: Dollars | None = None
+    requests_per_minute: Count | None = None
+    tokens_per_minute: Count | None = None
     concurrency: Count = 64
     frozen_workers: Count = 8
 
@@ -119,6 +119,7 @@ class _Root(Strict):
     method: Knobs
     benchmark: Knobs
     model: Knobs
+    roles: dict[Purpose, Knobs] = Field(default_factory=dict)
     protocol: Knobs
     feedback: Knobs
 
@@ -157,6 +158,7 @@ class CellSpec:
     method: Part
     benchmark: Part
     model: Part
+    roles: dict[Purpose, Part]
     protocol: Protocol
     feedback: FeedbackSpec
     digests: dict[str, str]
@@ -169,8 +171,9 @@ class CellSpec:
     def canonical(self) -> dict[str, Any]:
         """The resolved config: defaults of plug-ins filled in, secrets masked, plain JSON data."""
         parts = ("method", "benchmark", "model")
-        out = {key: getattr(self, key) for key in self.__dataclass_fields__}
-        return {key: value.canonical() if key in parts else plain(value) for key, value in out.items()}
+        out = {key: getattr(self, key) for key in self.__dataclass_fields__ if key != "roles"}
+        told = {key: value.canonical() if key in parts else plain(value) for key, value in out.items()}
+        return told | {"roles": {role: part.canonical() for role, part in self.roles.items()}}
 
     def id(self) -> str:
         """The cell id (see `identity`)."""
@@ -188,10 +191,14 @@ def check(cell: Mapping[str, Any]) -> CellSpec:
     method = _part("methods", "method", sections, problems)
     benchmark = _part("benchmarks", "benchmark", sections, problems)
     model = _part("transports", "model", sections, problems)
+    asked = root.roles if root else {}
+    roles = {role: _part("transports", f"roles.{role}", {f"roles.{role}": asked[role]}, problems) for role in sorted(asked)}
     protocol = _protocol(sections.get("protocol"), problems)
     feedback = parse(FeedbackSpec, sections.get("feedback", {}), "feedback", "feedback", problems)
     if method and feedback:
         _check_regime(method, feedback.regime, problems)
+    if method and protocol:
+        _check_method(method, protocol, problems)
     select: Literal["gt", "last"] = "last"
     if root and protocol and feedback:
         select = _select(root.select, protocol, feedback.regime, problems)
@@ -200,14 +207,15 @@ def check(cell: Mapping[str, Any]) -> CellSpec:
         raise PlanError("\n".join(problems.values()))
     return CellSpec(
         root.name, root.results, root.seed, root.order, select, root.prompts, root.start, root.cache, root.limits,
-        method, benchmark, model, protocol, feedback, digests,
+        method, benchmark, model, {role: part for role, part in roles.items() if part}, protocol, feedback, digests,
     )  # fmt: skip
 
 
 def _part(group: Group, section: str, sections: Mapping[str, Knobs], problems: Problems) -> Part | None:
     """The plug-in a section names, its knobs checked by the class's own `Settings`."""
     knobs = sections.get(section, {})
-    key = "transport" if section == "model" else "name"
+    is_model = group == "transports"
+    key = "transport" if is_model else "name"
     for field in dict.fromkeys(("name", key)):
         if not isinstance(knobs.get(field), str) or not knobs[field]:
             problems.setdefault(f"{section}.{field}", f"{section}.{field} must be a name, not {knobs.get(field)!r}.")
@@ -220,11 +228,11 @@ def _part(group: Group, section: str, sections: Mapping[str, Knobs], problems: P
         problems[f"{section}.{key}"] = f"{section}.{key}: {e}"
         return None
     shape: type[BaseModel] = getattr(cls, "Settings", NoSettings)
-    ours = set(ModelSpec.model_fields) if section == "model" else {"name"}
+    ours = set(ModelSpec.model_fields) if is_model else {"name"}
     own = {k: v for k, v in knobs.items() if k in shape.model_fields or k not in ours}
     settings = parse(shape, own, section, f"{group.removesuffix('s')} {wanted!r}", problems)
     common = None
-    if section == "model":
+    if is_model:
         common = parse(ModelSpec, {k: v for k, v in knobs.items() if k in ours}, section, "a model", problems)
     return None if settings is None else Part(str(knobs["name"]), cls, settings, common)
 
@@ -246,6 +254,17 @@ def _check_regime(method: Part, regime: Regime, problems: Problems) -> None:
         problems["feedback.regime"] = f"feedback.regime={regime}: method {method.name!r} runs under: {can}."
 
 
+def _check_method(method: Part, protocol: Protocol, problems: Problems) -> None:
+    """Whether the method can run under the protocol, and whether what it needs is installed (`missing()`: a sentence)."""
+    allowed = getattr(method.cls, "protocols", frozenset(PROTOCOLS))
+    if protocol.name not in allowed:
+        can = ", ".join(sorted(allowed))
+        problems["protocol.name"] = f"protocol={protocol.name}: method {method.name!r} runs under: {can}."
+    missing = getattr(method.cls, "missing", lambda: None)()
+    if missing:
+        problems["method.name"] = f"method={method.name}: {missing}"
+
+
 def _select(asked: str, protocol: Protocol, regime: Regime, problems: Problems) -> Literal["gt", "last"]:
     """`auto` = gt where labels may be seen and there is a candidate to pick, else last."""
     offline = protocol.name == "offline"
@@ -260,7 +279,7 @@ def _digests(root: _Root | None, method: Part | None, benchmark: Part | None, mo
              problems: Problems) -> dict[str, str]:  # fmt: skip
     named: dict[str, Path] = {}
     if root:
-        texts = {"prompts": root.prompts, "start": root.start, "order.path": root.order.path}
+        texts = {"prompts": (root.prompts or "").removeprefix("folder:") or None, "start": root.start}
         named = {path: Path(text) for path, text in texts.items() if text is not None}
     for section, part in (("method", method), ("benchmark", benchmark), ("model", model)):
         if part is not None:
@@ -270,6 +289,12 @@ def _digests(root: _Root | None, method: Part | None, benchmark: Part | None, mo
             if isinstance(text := getattr(benchmark.settings, split, None), str):
                 named[f"benchmark.{split}"] = Path(text)
     digests: dict[str, str] = {}
+    if root and root.prompts and root.prompts.startswith(("ace_checkout:", "dc_checkout:", "shipped:")):
+        del named["prompts"]
+        try:  # over the texts used: a clone holds much else
+            digests["prompts"] = Prompts.open(root.prompts, labels=root.feedback.get("regime") == "gt").digest
+        except PromptError as e:
+            problems.setdefault("prompts", f"{e}")
     for path, file in sorted(named.items()):
         if path == "prompts" and file.exists() and not file.is_dir():
             problems.setdefault(path, f"prompts={file} is not a folder of role prompts.")

@@ -19,12 +19,14 @@ if TYPE_CHECKING:
     from ace_bench.llm.prices import cost as cost
     from ace_bench.llm.retry import RetryPolicy as RetryPolicy
     from ace_bench.llm.session import ModelSettings as ModelSettings
+    from ace_bench.llm.session import Route as Route
     from ace_bench.llm.session import Session as Session
     from ace_bench.llm.session import StepCalls as StepCalls
 
 _HOME = {
     "ResponseStore": "cache", "StoreError": "cache", "Client": "client", "Outcome": "client", "Limits": "limits",
     "Spent": "limits", "Price": "prices", "cost": "prices", "RetryPolicy": "retry", "ModelSettings": "session",
+    "Route": "session",
     "Session": "session", "StepCalls": "session",
 }  # fmt: skip
 __all__ = sorted(_HOME)

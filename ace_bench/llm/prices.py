@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import csv
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
 
 from ace_bench.llm.types import Usage
 
@@ -47,3 +50,41 @@ def cost(price: Price | None, usage: Usage) -> float | None:
         (usage.reasoning or 0) * price.reasoning,
     )
     return sum(parts) / PER
+
+
+def uncached_cost(price: Price | None, usage: Usage) -> float | None:
+    """The same call without any prompt-prefix caching: every input token at the full input price."""
+    flat = None if price is None else replace(price, cached_input=price.input, cache_write=price.input)
+    return cost(flat, usage)
+
+
+def input_saving(cached_share: float, ratio: float) -> float:
+    """1 - K/(pN) = c(1 - rho): the share of *input* cost that prompt-prefix caching saves (review, Eq. 12 and 13).
+
+    `cached_share` c of the input tokens is billed at `ratio` rho of the full input price. Not a share of total cost.
+    """
+    return cached_share * (1 - ratio)
+
+
+@cache
+def table() -> dict[str, Price]:
+    """The committed list prices by `provider/model`, each with its source and the day it was read (prices.csv)."""
+    with Path(__file__).with_name("prices.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    return {row["model"]: _price(row) for row in rows}
+
+
+def _price(row: dict[str, str]) -> Price:
+    figures = (float(row[name]) for name in ("input", "cached_input", "cache_write", "output", "reasoning"))
+    input_, cached, write, output, reasoning = figures
+    return Price(input_, cached, write, output, reasoning, row["source"], row["date"])
+
+
+def listed(name: str) -> Price:
+    """The price listed under `provider/model`. KeyError with the nearest names when there is none."""
+    import difflib
+
+    if name not in table():
+        near = ", ".join(difflib.get_close_matches(name, table(), 3, 0.3)) or ", ".join(sorted(table())[:5])
+        raise KeyError(f"no list price for {name!r}; near it are {near}. Give model.price with your own figures.")
+    return table()[name]

@@ -53,11 +53,20 @@ class ModelSettings:
         return tuple(sorted((k, v) for k, v in self.params.items() if v is not None))
 
 
+@dataclass(frozen=True, slots=True)
+class Route:
+    """Where calls of a purpose go: a client and the settings of its model."""
+
+    client: Client
+    settings: ModelSettings
+
+
 class Session:
     """All model calls of one cell. Thread-safe; once stopped (limit, provider, replay miss) it stays so.
 
     `seed` is the run's seed and goes into every request, `cell` the cell's id, `instance` the random id of its folder,
     `used` the request digests in the cell's journal, so that a resumed cell goes on counting draws where it was.
+    `roles` gives purposes a model of their own (paper, Table 16: the Reflector's); the others use `settings`.
     Raises ValueError when the client's limits cannot be kept for this model.
     """
 
@@ -69,10 +78,12 @@ class Session:
         cell: str,
         instance: str,
         used: Iterable[str] = (),
+        roles: Mapping[str, Route] | None = None,
     ) -> None:
-        client.limits.check(settings.name, settings.params, client.price)
-        self.client, self.settings, self.seed, self.cell, self.instance = client, settings, seed, cell, instance
-        self._params = settings.sent()
+        self._main, self._roles = Route(client, settings), dict(roles or {})
+        for route in (self._main, *self._roles.values()):
+            route.client.limits.check(route.settings.name, route.settings.params, route.client.price)
+        self.seed, self.cell, self.instance = seed, cell, instance
         self._used = set(used)
         self._next: dict[str, int] = {}  # first draw of a stem that may be free: saves trying all of them again
         self._lock = threading.Lock()
@@ -82,14 +93,20 @@ class Session:
         """The calls of one step, addressed by these four."""
         return StepCalls(self, phase, epoch, round, position)
 
-    def request(self, messages: Sequence[Message], sample: str | None, schema: str | None) -> tuple[Request, str]:
+    def route(self, purpose: str) -> Route:
+        """The model that answers calls of `purpose`."""
+        return self._roles.get(purpose, self._main)
+
+    def request(
+        self, settings: ModelSettings, messages: Sequence[Message], sample: str | None, schema: str | None
+    ) -> tuple[Request, str]:
         """The next request with these messages, and its digest. Takes the lowest draw this cell has not used yet."""
-        shared = self.settings.shares
+        shared = settings.shares
         request = Request(
-            model=self.settings.name,
-            endpoint=self.settings.endpoint,
+            model=settings.name,
+            endpoint=settings.endpoint,
             messages=tuple(dict(m) for m in messages),  # the caller may change its own afterwards
-            params=self._params,
+            params=settings.sent(),
             seed=0 if shared else self.seed,
             draw=("" if shared else sample or "", 0),
             schema=schema,
@@ -114,7 +131,7 @@ class Session:
         if self._stop is not None:
             raise type(self._stop)(str(self._stop))
         try:
-            return self.client.complete(request, purpose, payer, self.cell, digest)
+            return self.route(purpose).client.complete(request, purpose, payer, self.cell, digest)
         except CallStopped as stop:
             self._stop = self._stop or stop
             raise
@@ -167,15 +184,16 @@ class StepCalls:
         session = self.session
         with self._lock:
             ordinal, self._asked = self._asked, self._asked + 1
-        wanted = _schema_text(schema) if schema is not None and session.settings.json_mode else None
-        request, digest = session.request(messages, common["sample"], wanted)
+        route = session.route(common["purpose"])
+        wanted = _schema_text(schema) if schema is not None and route.settings.json_mode else None
+        request, digest = session.request(route.settings, messages, common["sample"], wanted)
         head = {**self.address, "ordinal": ordinal, **common}
         try:
             outcome = session.complete(request, common["purpose"], f"{self._payer}{ordinal}", digest)
         except CallStopped as stop:
-            self._record(ordinal, call_rows(head, request, digest, stop.attempts, session.client.price))
+            self._record(ordinal, call_rows(head, request, digest, stop.attempts, route.client.price))
             raise
-        self._record(ordinal, call_rows(head, request, digest, outcome.attempts, session.client.price, outcome))
+        self._record(ordinal, call_rows(head, request, digest, outcome.attempts, route.client.price, outcome))
         return _reply(outcome, digest, schema)
 
     def _record(self, ordinal: int, rows: list[Row]) -> None:

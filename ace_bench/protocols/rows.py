@@ -79,11 +79,11 @@ def bullet_rows(
     """One row a change, numbered from `index`."""
     out = []
     for i, change in enumerate(update.changes):
-        bullet = change.after or change.before
+        bullet, evidence = change.after or change.before, sample.task.id if sample else None
         assert bullet is not None  # a change always has one side
         out.append({
             **at.columns(), "index": index + i, "step": step, "state_version": update.state.version,
-            **_bullet(bullet, benchmark), "event": change.kind, "into": change.into, "sample": sample.task.id if sample else None,
+            **_bullet(bullet, benchmark), "event": change.kind, "into": change.into, "sample": evidence,
         })  # fmt: skip
     return out
 

@@ -55,8 +55,20 @@ class StepRun:
     def played(self, context: Context, task: Task) -> tuple[Episode, Score]:
         """Solve and score, with nothing revealed: for the protocol only."""
         self.sample = task.id
-        episode = self.benchmark.solve(context.text, task, self.ask)
-        return episode, self.benchmark.score(self.samples[task.id], episode)
+        episode = replace(self.benchmark.solve(context.text, task, self.ask), context=context.text)
+        return episode, self.judged(self.samples[task.id], episode)
+
+    def judged(self, sample: Sample, episode: Episode) -> Score:
+        """The benchmark's score, and the verdict of its judge where it has one: calls of phase probe, in no method's cost."""
+        score = self.benchmark.score(sample, episode)
+        judge: Callable[..., Score] | None = getattr(self.benchmark, "judge", None)
+        if judge is None:
+            return score
+        phase, self.phase = self.phase, "probe"
+        try:
+            return judge(sample, episode, score, self.ask)
+        finally:
+            self.phase = phase
 
     def told(self, episode: Episode, score: Score) -> Experience:
         """The experience of an episode under the run's regime."""
@@ -72,6 +84,13 @@ class StepRun:
             return self.attempt(context, task)
         finally:
             self.phase = self.at.phase
+
+    def label(self, task: Task) -> str:
+        """The target of `task`, for methods that show solved examples. Raises ValueError outside regime gt."""
+        if self.regime != "gt":
+            raise ValueError(f"feedback.regime={self.regime} hides the target of {task.id}; a label needs feedback=gt.")
+        self.enter(task.id, "target", 0)
+        return self.samples[task.id].target
 
     def candidate(
         self, text: str, *, parents: Sequence[int], score: float | None, items: int, accepted: bool, reason: str

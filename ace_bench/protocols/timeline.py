@@ -9,11 +9,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from ace_bench.contracts import Benchmark, Method, Regime, Sample, Task, Update
 from ace_bench.llm.session import Session
+from ace_bench.llm.types import CallStopped
 from ace_bench.protocols import rows
 from ace_bench.protocols.address import Address
 from ace_bench.protocols.run import StepRun
@@ -63,7 +65,7 @@ class Timeline:
     def __init__(self, parts: Parts, samples: Iterable[Sample]) -> None:
         self.parts = parts
         self.samples = {sample.task.id: sample for sample in samples}
-        self.done = {Address(*r["at"]): r for r in map(_light, parts.journal.records)}
+        self.done = {Address(*r["at"]): r for r in map(_light, parts.journal.records) if r["at"]}
         self.learned = self.events = self.calls = 0  # adaptation steps finished; bullet events and needed calls so far
         self.last: Address | None = None
 
@@ -112,7 +114,8 @@ class Timeline:
         if at not in self.done:
             self.parts.watch()
             run, method = self._run(at, learns=True), self.parts.method
-            update = method.fit(held.state, train, select, run)  # type: ignore[attr-defined]
+            with self._attempts_kept(run):
+                update = method.fit(held.state, train, select, run)  # type: ignore[attr-defined]
             after = held if update.state is held.state else self._hold(update.state)
             changes = rows.bullet_rows(at, update, self.events, self.learned, None, self.parts.benchmark)
             self._commit({
@@ -143,7 +146,26 @@ class Timeline:
 
     def _body(self, at: Address, held: Held, sample: Sample, learn: bool, first: bool) -> dict[str, Any]:
         """One step: its record. Everything in it is in memory; `_commit` makes it count."""
-        run, state, method = self._run(at, learns=learn), held.state, self.parts.method
+        run = self._run(at, learns=learn)
+        with self._attempts_kept(run):
+            return self._played(run, at, held, sample, learn, first)
+
+    @contextmanager
+    def _attempts_kept(self, run: StepRun) -> Iterator[None]:
+        """Failed attempts were tried, and may have been charged: when they end the step, they are recorded without it."""
+        try:
+            yield
+        except CallStopped:
+            failed = [row for row in run.calls.rows if not row["needed"]]
+            if failed:
+                self.parts.journal.append({"at": None, "state": None, "score": None, "learned": False, "events": 0,
+                                           "calls": 0, "rows": {"calls": failed}})  # fmt: skip
+            raise
+
+    def _played(
+        self, run: StepRun, at: Address, held: Held, sample: Sample, learn: bool, first: bool
+    ) -> dict[str, Any]:
+        state, method = held.state, self.parts.method
         run.sample = sample.task.id
         context = method.prepare(state, sample.task, run)
         if context.text != state.render():

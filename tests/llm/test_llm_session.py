@@ -76,7 +76,7 @@ def test_greedy_sharing_is_asked_for_and_needs_temperature_zero(store):
     step = shared.step("score", 0, 0, 0)
     assert ask(step, "s1").text == ask(step, "s2").text
     assert ask(session(store, seed=8, params=greedy, share_greedy=True).step("score", 0, 0, 0)).text == ask(step).text
-    assert shared.client.transport.calls == 1
+    assert shared.route("solve").client.transport.calls == 1
     assert {(row["draw"], row["seed"]) for row in step.rows} == {(0, 0)}
     assert [row["billed"] for row in step.rows] == [True, False, False]
     for settings in ({"params": greedy}, {"share_greedy": True}, {"params": {"max_tokens": 50}, "share_greedy": True}):
@@ -113,7 +113,7 @@ def test_a_reply_that_does_not_fit_is_repaired_once_and_both_are_needed_and_bill
         (0, False, True, True),
         (1, True, True, True),
     ]
-    sent = run.client.transport.requests[1].messages
+    sent = run.route("solve").client.transport.requests[1].messages
     assert [m["role"] for m in sent] == ["user", "assistant", "user"]
     assert sent[1]["content"] == "seven"
     assert "no JSON object" in sent[2]["content"]
@@ -160,8 +160,8 @@ def test_json_mode_puts_the_schema_into_the_request_and_its_key(store):
     plain, mode = (session(store, [answer('{"answer": 7}')], json_mode=m) for m in (False, True))
     for run in (plain, mode):
         ask(run.step("adapt", 0, 0, 0), schema=Answer)
-    assert plain.client.transport.requests[0].schema is None
-    assert '"answer"' in mode.client.transport.requests[0].schema
+    assert plain.route("solve").client.transport.requests[0].schema is None
+    assert '"answer"' in mode.route("solve").client.transport.requests[0].schema
 
 
 @pytest.mark.parametrize("kind", ["provider", "budget", "replay"])
@@ -176,7 +176,7 @@ def test_once_stopped_it_stays_stopped(store, kind, quick):
     with pytest.raises(stop) as first:
         ask(step)
     paid = len(step.rows)
-    run.client.transport.script = [answer()] * 20
+    run.route("solve").client.transport.script = [answer()] * 20
     with pytest.raises(stop, match="^" + "".join("." if c in "\\^$.|?*+()[]{}" else c for c in str(first.value)[:60])):
         ask(run.step("adapt", 0, 0, 1))
     assert (paid, len(step.rows)) == ((4, 4) if kind == "provider" else (0, 0))
@@ -207,7 +207,7 @@ def test_what_the_caller_does_to_its_messages_afterwards_is_its_own_affair(store
     run, messages = session(store), [{"role": "user", "content": "q"}]
     ask(run.step("score", 0, 0, 0), messages=messages)
     messages[0]["content"] = "changed"
-    assert run.client.transport.requests[0].messages[0]["content"] == "q"
+    assert run.route("solve").client.transport.requests[0].messages[0]["content"] == "q"
 
 
 def test_parameters_that_are_not_the_users_are_refused():

@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from ace_bench.llm.pricing import PriceSettings
 from ace_bench.llm.session import ModelSettings
 from ace_bench.llm.transports.litellm_replies import classify, read
 from ace_bench.llm.types import Completion, Purpose, Request, TransportError
@@ -45,6 +46,7 @@ class LitellmSettings(BaseModel):
     timeout_s: float = Field(120.0, gt=0)
     send_seed: bool = True
     provider: str = "openai"
+    price: PriceSettings | str | None = None
 
     def asked(self, name: str) -> ModelSettings:
         """What a session needs to know of model `name` behind this transport."""

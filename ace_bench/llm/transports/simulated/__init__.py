@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import time
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
+from ace_bench.llm.pricing import PriceSettings
 from ace_bench.llm.session import ModelSettings
+from ace_bench.llm.transports.simulated import sheets
 from ace_bench.llm.transports.simulated.draws import Draws
 from ace_bench.llm.transports.simulated.parameters import Latency, Parameters
 from ace_bench.llm.transports.simulated.roles import ROLES
@@ -32,18 +34,21 @@ class SimulatedTransport:
         model_config = ConfigDict(extra="forbid")
         parameters: Parameters = Parameters()
         latency: Latency = Latency()
+        max_tokens: int = Field(100_000, ge=1)  # a longer reply is cut, and its status says so
+        price: PriceSettings | str | None = None  # bill it as if it were another model: for planning
 
         def asked(self, name: str) -> ModelSettings:
             """The parameters decide the answer, so they travel in the request and in its cache key."""
             decides = {
                 "version": VERSION,
                 "parameters": self.parameters.model_dump(),
-                "latency": self.latency.model_dump(),
+                "latency": self.latency.model_dump(exclude={"sleep"}),
+                "max_tokens": self.max_tokens,
             }
             return ModelSettings(name, "simulated", decides)
 
     def __init__(self, settings: Settings) -> None:
-        self.parameters, self.latency = settings.parameters, settings.latency
+        self.parameters, self.latency, self.max_tokens = settings.parameters, settings.latency, settings.max_tokens
 
     def complete(self, request: Request, purpose: Purpose, request_digest: str) -> Completion:
         """Answer `request` for `purpose`; deterministic in the digest."""
@@ -51,9 +56,14 @@ class SimulatedTransport:
         role = ROLES.get(purpose)
         if role is None:
             raise ValueError(f"the simulated model does not answer purpose {purpose!r}; it knows {', '.join(ROLES)}")
+        if purpose == "rewrite" and sheets.wanted(seen):
+            role = sheets.rewrite
         text = role(seen, self.parameters, Draws(request_digest))
+        cut = _tokens(text) > self.max_tokens
+        text = text[: 4 * self.max_tokens] if cut else text
         usage = Usage(input=_tokens(seen.text), cached_input=0, cache_write=0, output=_tokens(text), reasoning=0)
-        return Completion(text, "ok", "stop", usage, "simulated", self._wait(usage))
+        status, reason = ("truncated", "length") if cut else ("ok", "stop")
+        return Completion(text, status, reason, usage, "simulated", self._wait(usage))
 
     def _wait(self, usage: Usage) -> float:
         took = (

@@ -9,6 +9,7 @@ from typing import Any
 
 from ace_bench.llm.transports.simulated.draws import Draws
 from ace_bench.llm.transports.simulated.lessons import Lesson, best, lesson, lessons_in
+from ace_bench.llm.transports.simulated.optimizers import criticises, shown, wrapped
 from ace_bench.llm.transports.simulated.parameters import Parameters
 from ace_bench.llm.transports.simulated.readers import AS_STATED, INVERTED, Item, items, overlap
 from ace_bench.llm.transports.simulated.seen import Seen, split_answer
@@ -38,7 +39,7 @@ def solve(seen: Seen, p: Parameters, draws: Draws) -> str:
 
 def reflect(seen: Seen, p: Parameters, draws: Draws) -> str:
     """State a lesson for every question the evidence speaks of; it is the right one with a probability that depends on it."""
-    learned = _lessons_from(seen, p, draws)
+    learned = lessons_from(seen, p, draws)
     tag = {True: "helpful", False: "harmful", None: "neutral"}[seen.correct]
     cited = [m[1] for m in _BULLET.finditer(seen.parts.get("cited_lessons", ""))]
     return json.dumps({
@@ -74,15 +75,15 @@ def rewrite(seen: Seen, p: Parameters, draws: Draws) -> str:
         entries = [entry for i, entry in enumerate(entries) if draws.u(f"keep/{i}") < p.keep]
     known = set(lessons_in(sheet))
     section = entries[0]["section"] if entries else "lessons"
-    new = [{"section": section, "content": str(found)} for found in _lessons_from(seen, p, draws) if found not in known]
+    new = [{"section": section, "content": str(found)} for found in lessons_from(seen, p, draws) if found not in known]
     return json.dumps({"reasoning": "", "entries": [*entries, *new]})
 
 
 def propose(seen: Seen, p: Parameters, draws: Draws) -> str:
-    """A new instruction in a fence: what the request already states, and the lessons its examples teach."""
-    taught = [str(found) for found in dict.fromkeys(seen.lessons)]
-    fresh = [str(found) for found in _lessons_from(seen, p, draws)] if "task" in seen.parts else []
-    return "```\n" + "\n".join(dict.fromkeys(["Apply these lessons.", *taught, *fresh])) + "\n```"
+    """A new instruction: every lesson the request states, and those its examples and demos teach; in the form asked for."""
+    taught = [str(found) for found in dict.fromkeys((*seen.lessons, *shown(seen.text)))]
+    fresh = [str(found) for found in lessons_from(seen, p, draws)] if "task" in seen.parts else []
+    return wrapped(seen.text, "\n".join(dict.fromkeys(["Apply these lessons.", *taught, *fresh])))
 
 
 def merge(seen: Seen, p: Parameters, draws: Draws) -> str:
@@ -115,7 +116,7 @@ def _guess(item: Item, p: Parameters, draws: Draws, i: int) -> str:
     return first if obvious else draws.pick(f"guess/{i}/other", [o for o in item.options if o != first] or [first])
 
 
-def _lessons_from(seen: Seen, p: Parameters, draws: Draws) -> list[Lesson]:
+def lessons_from(seen: Seen, p: Parameters, draws: Draws) -> list[Lesson]:
     """What the evidence teaches: one lesson a question that was wrong, or one for the first question when none was."""
     questions = items(seen.task)
     given = split_answer(seen.parts.get("answer", "?"), len(questions))

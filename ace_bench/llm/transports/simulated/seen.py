@@ -14,6 +14,7 @@ from ace_bench.llm.types import Message
 _PART = re.compile(r"<(\w+)[^>\n]*>\n(.*?)\n?</\1>", re.S)
 _TARGET = re.compile(r"The right answer is: (.+)")
 _EXAMPLE = re.compile(r"Attempt at: (.*?)\nAnswer given: .*?\nFeedback: (.*?)(?=\n\[|\n##|\n- |\n</|\Z)", re.S)
+_SHOT = re.compile(r"^Task: (.*?)\nThe right answer is: ([^\n]+)$", re.S | re.M)  # a solved task, as ICL shows it
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,11 @@ class Seen:
         context = self.text.replace(self.task, "", 1) if "task" in self.parts else self.text
         return (*_examples(context), *lessons_in(context))
 
+    def stated(self, part: str) -> tuple[Lesson, ...]:
+        """Lessons and worked examples in one tagged part."""
+        text = self.parts.get(part, "")
+        return (*_examples(text), *lessons_in(text))
+
     @cached_property
     def target(self) -> str | None:
         """The target, where the messages tell it outside the playbook."""
@@ -60,14 +66,19 @@ class Seen:
 
 
 def _examples(text: str) -> tuple[Lesson, ...]:
-    """Each told attempt as the lessons it amounts to."""
+    """Each told attempt and each solved task as the lessons it amounts to."""
+    told = (
+        [(task, _TARGET.search(feedback)) for task, feedback in _EXAMPLE.findall(text)]
+        if "Attempt at: " in text
+        else []
+    )
+    known = [(task, target[1]) for task, target in told if target]
+    known += _SHOT.findall(text) if "\nThe right answer is: " in text else []
     out: list[Lesson] = []
-    for task, feedback in _EXAMPLE.findall(text) if "Attempt at: " in text else ():
-        told = _TARGET.search(feedback)
-        if told:
-            questions = items(task)
-            answers = split_answer(told[1], len(questions))
-            out += [lesson(q.cues, q.advice(a)) for q, a in zip(questions, answers, strict=True)]
+    for task, answer in known:
+        questions = items(task)
+        answers = split_answer(answer, len(questions))
+        out += [lesson(q.cues, q.advice(a)) for q, a in zip(questions, answers, strict=True)]
     return tuple(out)
 
 

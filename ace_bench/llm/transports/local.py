@@ -1,0 +1,112 @@
+"""`local`: a GGUF model on this machine, served by a child process and reached through litellm like any other server.
+
+The cache key names the weights by their content (SHA-256), never by port, key or path: a run recorded on one machine is
+replayed on another.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from ace_bench.llm import weights
+from ace_bench.llm.local import servers
+from ace_bench.llm.pricing import PriceSettings
+from ace_bench.llm.session import ModelSettings
+from ace_bench.llm.transports.litellm import LitellmSettings, LitellmTransport
+from ace_bench.llm.types import Completion, Purpose, Request, TransportError
+
+_KEPT_MIB = 1024  # of prompts outside of the slots: the roles take turns in one slot and each finds its prefix again
+
+
+class LocalSettings(BaseModel):
+    """A model on this machine: `weights` by name (`ace-bench model list`) or any GGUF file by `gguf`, never both.
+
+    `context` is tokens for prompt and reply together, `slots` how many requests are worked on at once, `threads` null:
+    two, or one on a single core. `exact`: the reply's bits depend on the request alone, not on what was asked before it
+    (one slot; every new system message is read from nothing).
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    weights: str | None = None
+    gguf: Path | None = None
+    params: dict[str, Any] = Field(default_factory=lambda: {"temperature": 0, "max_tokens": 512})
+    share_greedy: bool = False
+    exact: bool = False
+    context: int = Field(4096, ge=256)
+    slots: int = Field(1, ge=1, le=16)
+    threads: int | None = Field(None, ge=1)
+    timeout_s: float = Field(900.0, gt=0)
+    price: PriceSettings | str | None = PriceSettings(input=0, output=0, source="own machine")
+
+    @model_validator(mode="after")
+    def _one_source(self) -> LocalSettings:
+        if self.gguf is None and self.weights not in weights.language_models():
+            raise ValueError(
+                f"weights={self.weights} is no model that can be fetched. Name one of "
+                f"{', '.join(weights.language_models())}, or give a file of your own: model.gguf=PATH"
+            )
+        if self.exact and self.slots != 1:
+            raise ValueError("exact=true needs slots=1: what stands in another slot would depend on earlier requests")
+        return self
+
+    def asked(self, name: str) -> ModelSettings:
+        """The request side. The endpoint stands for the weights and for what else decides a reply."""
+        digest = weights.digest(self.gguf) if self.gguf else weights.entry(self.weights or "").sha256
+        endpoint = f"local:sha256:{digest[:16]}:context={self.context}{':exact' if self.exact else ''}"
+        return ModelSettings(name, endpoint, self.params, self.share_greedy, json_mode=True)
+
+    def shape(self) -> servers.Shape:
+        """The server it needs. Raises `WeightsError` (a sentence) when the weights are not here or not the pinned ones."""
+        file = self.gguf or weights.verified(self.weights or "")
+        threads = self.threads or min(2, os.cpu_count() or 1)
+        return servers.Shape(file.resolve(), self.context, self.slots, threads, 0 if self.exact else _KEPT_MIB)
+
+
+class LocalTransport:
+    """One attempt at the local server. Starts it at the first call; nothing is started to replay a recorded run."""
+
+    simulated = False
+    Settings = LocalSettings
+
+    def __init__(self, settings: LocalSettings) -> None:
+        self.settings = settings
+
+    def complete(self, request: Request, purpose: Purpose, request_digest: str) -> Completion:
+        """Answer through litellm. What cannot be helped by trying again (no weights, no xllamacpp) is not retried."""
+        try:
+            server = servers.running(self.settings.shape())
+        except (servers.ServerError, weights.WeightsError) as error:
+            raise TransportError(str(error), retryable=False, charged=False) from error
+        with server.turn:
+            if self.settings.exact:
+                self._anchor(server, request)
+            door = _Loopback(server, self.settings.timeout_s)
+            done = door.complete(replace(request, endpoint=door.settings.endpoint), purpose, request_digest)
+        return replace(done, model=request.model)  # the server would report the path of the file
+
+    def _anchor(self, server: servers.Server, request: Request) -> None:
+        try:
+            server.anchor(request.messages)
+        except servers.ServerError as error:
+            raise TransportError(str(error), retryable=True, charged=False) from error
+
+
+class _Loopback(LitellmTransport):
+    """litellm's transport, with the key of this very server and schemas instead of "some JSON object"."""
+
+    def __init__(self, server: servers.Server, timeout_s: float) -> None:
+        super().__init__(LitellmSettings(endpoint=f"{server.url}/v1", timeout_s=timeout_s))
+        self._key = server.key
+
+    def _arguments(self, request: Request) -> dict[str, Any]:
+        made = super()._arguments(replace(request, schema=None))
+        if request.schema is not None:
+            named = {"name": "reply", "schema": json.loads(request.schema), "strict": True}
+            made["response_format"] = {"type": "json_schema", "json_schema": named}
+        return made

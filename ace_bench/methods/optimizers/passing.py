@@ -1,0 +1,43 @@
+"""Getting exceptions through libraries that catch `Exception`, retry, and score a zero.
+
+A stop of the run (no budget, no provider, replay miss) is a `BaseException` and passes as it is. An ordinary exception of
+ours (a benchmark that fails) would become a wrong answer in dspy and a skipped iteration in gepa; so every function given
+to a library is `carried`, and the fit runs inside `landed`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from typing import ParamSpec, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Carried(BaseException):
+    """An ordinary exception of ours on its way through a library; the exception is its cause."""
+
+
+def carried(function: Callable[P, R]) -> Callable[P, R]:
+    """`function`, whose ordinary exceptions no library can swallow."""
+
+    @wraps(function)
+    def outer(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return function(*args, **kwargs)
+        except Exception as error:
+            raise Carried from error
+
+    return outer
+
+
+@contextmanager
+def landed() -> Iterator[None]:
+    """Where carried exceptions become themselves again."""
+    try:
+        yield
+    except Carried as passenger:
+        assert isinstance(passenger.__cause__, Exception)
+        raise passenger.__cause__ from None
