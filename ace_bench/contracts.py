@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import hashlib
 import random
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
 
 from ace_bench.llm.types import Message, Purpose, Reply
@@ -17,6 +17,7 @@ from ace_bench.playbook import Change, Playbook, Rejection
 Regime = Literal["gt", "outcome", "execution", "none"]
 REGIMES: tuple[Regime, ...] = ("gt", "outcome", "execution", "none")
 Ask = Callable[..., Reply]  # ask(purpose, messages, schema=None) -> Reply
+Expected = Mapping[str, tuple[int, int]]  # purpose -> calls, low and high
 
 
 def text_digest(text: str) -> str:
@@ -134,6 +135,23 @@ class Update:
     applied: int = 0
     rejected: tuple[Rejection, ...] = ()
 
+    def plus(
+        self,
+        changes: Sequence[Change] = (),
+        proposed: int = 0,
+        applied: int = 0,
+        rejected: Sequence[Rejection] = (),
+    ) -> Update:
+        """This update with more that happened on the way."""
+        return Update(
+            self.state, (*self.changes, *changes), self.proposed + proposed, self.applied + applied,
+            (*self.rejected, *rejected),
+        )  # fmt: skip
+
+    def ending(self, state: Any) -> Update:
+        """This update with the state it ends in."""
+        return replace(self, state=state)
+
 
 class Run(Protocol):
     """What a method may use, and nothing else. One per step; `address` names the step."""
@@ -147,6 +165,11 @@ class Run(Protocol):
     def ask(self, purpose: Purpose, messages: Sequence[Message], schema: Any = None) -> Reply: ...
     def attempt(self, context: Context, task: Task) -> Experience: ...
     def rng(self, name: str) -> random.Random: ...
+    def embed(
+        self, texts: Sequence[str]
+    ) -> Any: ...  # numpy (n, d) float32, rows of length 1; only where `embeds` is true
+    @property
+    def threshold(self) -> float: ...  # the embedder's own: a cosine from it on means the same
 
 
 class FitRun(Run, Protocol):
@@ -165,6 +188,15 @@ class Method(Protocol):
     A batch method (GEPA, MIPROv2, ICL) has, instead of `update`, a
     `fit(state, train: Sequence[Task], select: Sequence[Task], run: FitRun) -> Update`: one step of the timeline, whose
     calls are replayed from the response cache when the run is resumed. It runs under `offline` only.
+
+    A method that calls `run.embed` has a classmethod `embeds(settings) -> bool`: true for settings under which it does.
+    Where it is false or absent the embedder is no part of the cell, and there is none.
+
+    It may say what it will ask, for `ace-bench plan`; what it does not say is shown as unknown, never as 0. All are
+    classmethods, give purpose -> (low, high), and count "solve" in attempts (an attempt may be many calls); low: every
+    reply can be read, high: every repair round. `expected_calls(settings)`: of one `update`, or, beside `fit`, nothing.
+    `expected_fit_calls(settings, train, select)`: of a whole `fit` over so many tasks. `expected_prepare_calls(settings)`:
+    of one `prepare`; absent means none. `expected_growth(settings) -> (low, high)`: tokens an update adds to the context.
     """
 
     regimes: frozenset[Regime]
@@ -183,6 +215,7 @@ class Benchmark(Protocol):
     It may have, besides: `judge(sample, episode, score, ask) -> Score`, called after `score` (which stays pure) and before
     anything is revealed, for a verdict of a model; `gold_reply(sample) -> str`, the reply with full marks, for tests;
     `missing() -> str | None` on the class: a sentence when what it needs is not installed.
+    `expected_calls(settings) -> Expected` on the class: the model calls of one attempt (solve, judge), for `ace-bench plan`.
     """
 
     name: str
@@ -196,6 +229,6 @@ class Benchmark(Protocol):
 
 
 __all__ = [
-    "REGIMES", "Ask", "Benchmark", "Change", "Context", "Episode", "Experience", "Feedback", "Method", "Playbook",
+    "REGIMES", "Ask", "Benchmark", "Change", "Context", "Episode", "Expected", "Experience", "Feedback", "Method", "Playbook",
     "Regime", "Rejection", "Run", "Sample", "Score", "State", "Task", "Update", "text_digest", "token_estimate",
 ]  # fmt: skip

@@ -18,6 +18,7 @@ from ace_bench.llm.types import Completion, Purpose, Request
 from ace_bench.methods.ace import Ace
 from ace_bench.methods.append_only import AppendOnly
 from ace_bench.methods.base import Base
+from ace_bench.methods.dynamic_cheatsheet import DynamicCheatsheet
 from ace_bench.methods.full_rewrite import FullRewrite
 from ace_bench.methods.local_edit import LocalEdit
 from ace_bench.prompts import Prompts
@@ -27,7 +28,10 @@ from ace_bench.protocols.timeline import Parts, Timeline
 from ace_bench.store import Journal, Texts
 
 PROMPTS = Prompts()
-METHODS = {"base": Base, "ace": Ace, "append_only": AppendOnly, "full_rewrite": FullRewrite, "local_edit": LocalEdit}
+METHODS = {
+    "base": Base, "ace": Ace, "append_only": AppendOnly, "full_rewrite": FullRewrite, "local_edit": LocalEdit,
+    "dynamic_cheatsheet": DynamicCheatsheet,
+}  # fmt: skip
 
 
 class Recorder:
@@ -63,6 +67,17 @@ def simulated(**parameters: Any) -> Recorder:
 
 def rulebook(n: int = 40, **settings: Any) -> Rulebook:
     return Rulebook(Rulebook.Settings(train=n, val=10, test=n, **settings), PROMPTS)
+
+
+def word_vectors(texts: Sequence[str]) -> Any:
+    """Unit rows that count words: an embedder for tests, for `StepRun.embed`."""
+    import numpy as np
+
+    rows = np.zeros((len(texts), 97))
+    for i, text in enumerate(texts):
+        for word in text.split():
+            rows[i, sum(word.encode()) % 97] += 1
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True).clip(1e-9)
 
 
 def method(name: str, **knobs: Any) -> Any:

@@ -33,6 +33,7 @@ class Finer:
     """The FiNER task set. Group = "all": a row mixes four tags, and any finer group would tell of the target."""
 
     name = "finer"
+    expected_calls = classmethod(single_turn.one_call)
 
     class Settings(FileSettings):
         """There is one prompt mode: the released code, too, puts the whole row before the model."""

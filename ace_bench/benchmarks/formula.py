@@ -31,6 +31,7 @@ class Formula:
     """The Formula task set. Group = formula name (for orders and first-of-group figures; by itself in no prompt)."""
 
     name = "formula"
+    expected_calls = classmethod(single_turn.one_call)
 
     class Settings(FileSettings):
         """`prompt=upstream` asks the bare question, formula and explanation dropped, as the released code does."""

@@ -28,6 +28,7 @@ class HouseLabels:
     """The task set. Group = "all": any finer group would tell of the label."""
 
     name = "house_labels"
+    expected_calls = classmethod(single_turn.one_call)
 
     class Settings(FileSettings):
         """`test_labels=rotated`: the test split alone gets other labels (a control for protocol=offline)."""

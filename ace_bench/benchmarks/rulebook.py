@@ -54,6 +54,7 @@ class Rulebook:
     """The benchmark. Scores: `exact` (the bay, case aside)."""
 
     name = "rulebook"
+    expected_calls = classmethod(single_turn.one_call)
 
     class Settings(BaseModel):
         """Knobs of the world; sizes are numbers of samples."""

@@ -126,10 +126,12 @@ class _Child:
         # Not -I: it would ignore PYTHONHASHSEED, and the order of a set would differ from run to run. The environment is
         # ours alone, so -s (no user folder), -S (no site packages) and -P (no script folder) isolate as well.
         command = [sys.executable, "-s", "-S", "-P", "-B", str(_SCRIPT)]
-        self.process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd="/",
-            env={"PYTHONHASHSEED": "0", "PYTHONUTF8": "1"}, start_new_session=True,
-        )  # fmt: skip
+        env = {"PYTHONHASHSEED": "0", "PYTHONUTF8": "1"}
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+        try:
+            self.process = subprocess.Popen(command, cwd="/", env=env, start_new_session=True, **pipes)
+        except OSError as e:
+            raise SandboxLost(f"The sandboxed interpreter could not be started: {e.strerror}.") from e
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         self.into, self.out = self.process.stdin.fileno(), self.process.stdout.fileno()

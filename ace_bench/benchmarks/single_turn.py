@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from ace_bench.contracts import Ask, Episode, Task
+from ace_bench.contracts import Ask, Episode, Expected, Task
 from ace_bench.llm.types import Reply
 from ace_bench.prompts import Prompts
 from ace_bench.prompts.replies import Solution
@@ -28,6 +28,12 @@ def answer_once(prompts: Prompts, instructions: str, context: str, task: Task, a
     if prompts.tagged:
         return tagged_episode(task, ask("solve", messages))
     return episode_of(task, ask("solve", messages, schema=Solution, repair=False))
+
+
+def one_call(cls: type, settings: Any) -> Expected:
+    """What an attempt asks, for `ace-bench plan`: one call, and one to a judge (two with a repair) where there is one."""
+    judged = getattr(settings, "judge", False) or getattr(settings, "scoring", None) == "judge"
+    return {"solve": (1, 1)} | ({"judge": (0, 2)} if judged else {})
 
 
 def episode_of(task: Task, reply: Reply) -> Episode:

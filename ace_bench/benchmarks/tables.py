@@ -25,6 +25,7 @@ from ace_bench.benchmarks.jsonl import (
     file_lines,
     json_object,
 )
+from ace_bench.benchmarks.single_turn import one_call
 from ace_bench.contracts import Sample, Task
 
 Values = dict[str, Any]  # one row: column -> value
@@ -135,6 +136,7 @@ class TableBenchmark:
 
     name: ClassVar[str]
     _files: TableSplits
+    expected_calls = classmethod(one_call)
 
     def splits(self) -> tuple[str, ...]:
         """train, val and test; a split without a file is empty."""

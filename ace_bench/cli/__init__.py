@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from ace_bench import __version__
-from ace_bench.cli import report, run
+from ace_bench.cli import data, doctor, model, report, run
 
 app = typer.Typer(
     name="ace-bench",
@@ -21,6 +21,9 @@ app = typer.Typer(
 )
 app.command("run", help=run.HELP)(run.run)
 app.command("report", help=report.HELP)(report.report)
+app.command("doctor", help=doctor.HELP)(doctor.doctor)
+app.add_typer(data.app, name="data")
+app.add_typer(model.app, name="model")
 
 
 def _version(asked: bool) -> None:

@@ -18,6 +18,8 @@ from ace_bench.experiment.identity import cell_digest
 from ace_bench.experiment.spec import CellSpec, OfflineSpec, OnlineSpec, check
 from ace_bench.experiment.totals import INPUT, OUTPUT, cell_row
 from ace_bench.llm import Route, Session, Spent
+from ace_bench.llm.embedders.base import LOCAL
+from ace_bench.llm.embedders.metered import settles
 from ace_bench.protocols.frozen import frozen
 from ace_bench.protocols.offline import offline
 from ace_bench.protocols.online import online
@@ -83,6 +85,8 @@ def _run(spec: CellSpec, cell: str, folder: CellFolder, masker: Masker) -> None:
         "config": cell_digest(spec.canonical()), "data": built.benchmark.data_digest(),
         "order": built.streams.digest(), "prompts": built.prompts.digest,
     }  # fmt: skip
+    if embedder := shared.embedder(spec):
+        digests["embedder"] = embedder.id
     note = _manifest(spec, cell, folder, digests, masker)
     timeline = _timeline(spec, cell, folder, built)
     progress.current().cell_started(cell, built.streams.steps(spec))
@@ -110,10 +114,12 @@ def _manifest(spec: CellSpec, cell: str, folder: CellFolder, digests: dict[str, 
 def _timeline(spec: CellSpec, cell: str, folder: CellFolder, built: Built) -> Timeline:
     main = shared.route(spec, spec.model)
     roles = {str(role): shared.route(spec, part) for role, part in spec.roles.items()}
-    used = _earlier(folder, cell, main)
+    embedder = shared.embedder(spec)
+    used = _earlier(folder, cell, main, embedder is not None and embedder.endpoint == LOCAL)
     session = Session(
-        main.client, main.settings, seed=spec.seed, cell=cell, instance=folder.instance, used=used, roles=roles
-    )
+        main.client, main.settings, seed=spec.seed, cell=cell, instance=folder.instance, used=used, roles=roles,
+        embeddings=shared.embeddings(spec, _embedded(folder)),
+    )  # fmt: skip
 
     def watch() -> None:
         stopping.check()
@@ -127,13 +133,22 @@ def _timeline(spec: CellSpec, cell: str, folder: CellFolder, built: Built) -> Ti
     return Timeline(parts, [*streams.train, *streams.val, *streams.test])
 
 
-def _earlier(folder: CellFolder, cell: str, main: Route) -> set[str]:
-    """The requests of the recorded steps, whose draws are taken; what they cost counts against the limits again."""
+def _embedded(folder: CellFolder) -> list[str]:
+    """The recorded requests whose texts count as embedded."""
+    rows = (row for record in folder.journal.records for row in record["rows"].get("calls", ()))
+    return [row["request"] for row in rows if row["purpose"] == "embed" and row["needed"] and settles(row)]
+
+
+def _earlier(folder: CellFolder, cell: str, main: Route, here: bool) -> set[str]:
+    """The requests of the recorded steps, whose draws are taken; what they cost counts against the limits again.
+
+    `here`: texts are embedded on this machine, which takes nothing of the limits.
+    """
     used = set()
     for record in folder.journal.records:
         for row in record["rows"].get("calls", ()):
             used.add(row["request"])
-            if row["billed"]:
+            if row["billed"] and not (row["purpose"] == "embed" and here):
                 tokens = total([row], INPUT + OUTPUT) if row["status"] != "error" else 0
                 main.client.limits.charge(cell, Spent(1, tokens or 0, row["cost"] or 0.0))
     return used
@@ -142,12 +157,12 @@ def _earlier(folder: CellFolder, cell: str, main: Route) -> set[str]:
 def _protocol(spec: CellSpec, timeline: Timeline, built: Built) -> Any:
     streams = built.streams
     match spec.protocol:
-        case OnlineSpec(window=window):
-            return online(timeline, streams.test, window)
-        case OfflineSpec(epochs=epochs, eval_every=eval_every):
+        case OnlineSpec(window=window, probe=probe):
+            return online(timeline, streams.test, window, probe=probe)
+        case OfflineSpec(epochs=epochs, eval_every=eval_every, probe=probe):
             return offline(
                 timeline, streams.train, streams.val, streams.test,
-                epochs=epochs, eval_every=eval_every, select=spec.select,
+                epochs=epochs, eval_every=eval_every, select=spec.select, probe=probe,
             )  # fmt: skip
         case _:
             return frozen(timeline, streams.test)

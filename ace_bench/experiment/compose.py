@@ -26,6 +26,7 @@ from hydra.core.override_parser.types import Override
 from hydra.types import HydraContext, RunMode
 from omegaconf import DictConfig, OmegaConf
 
+from ace_bench.experiment import datapath
 from ace_bench.experiment.plugins import PlanError
 from ace_bench.experiment.shipped import shipped
 
@@ -91,6 +92,7 @@ def session(config_dir: Path | None = None) -> Iterator[Hydra]:
     """
     # We drive Hydra ourselves: `hydra.main` would read sys.argv and print tracebacks of its own.
     path = _search_path(config_dir)
+    datapath.register()
     version.setbase("1.3")
     GlobalHydra.instance().clear()
     try:

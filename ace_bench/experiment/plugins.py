@@ -1,4 +1,4 @@
-"""The registry of plug-ins: methods, benchmarks and transports, ours and those of other packages.
+"""The registry of plug-ins: methods, benchmarks, transports and embedders, ours and those of other packages.
 
 All come through entry points, so a package of yours adds its own without a fork:
 
@@ -19,7 +19,7 @@ from hydra.plugins.search_path_plugin import SearchPathPlugin
 
 from ace_bench.experiment.shipped import shipped
 
-Group = Literal["methods", "benchmarks", "transports"]
+Group = Literal["methods", "benchmarks", "transports", "embedders"]
 
 
 class PlanError(Exception):

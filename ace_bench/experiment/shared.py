@@ -7,12 +7,16 @@ from __future__ import annotations
 
 import json
 import threading
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from ace_bench.experiment.spec import CellSpec, Part
 from ace_bench.llm import Client, Limits, ModelSettings, Price, ResponseStore, Route
+from ace_bench.llm.embedders import Embedder
+from ace_bench.llm.embedders.metered import Embeddings, embed_client
 from ace_bench.llm.pricing import price_of
+from ace_bench.llm.transports.replay import Unreachable
 
 _lock = threading.Lock()
 _made: dict[str, Any] = {}
@@ -20,16 +24,46 @@ _made: dict[str, Any] = {}
 
 def route(spec: CellSpec, model: Part) -> Route:
     """The client and settings of a model of the cell. Raises the sentences of store, limits and transport."""
-    canonical = spec.canonical()
     settings = model_settings(model)
     with _lock:
-        store = _once(f"store {spec.cache.mode} {spec.cache.path}", lambda: _store(spec))
-        limits = _once(f"limits {spec.experiment_dir} {canonical['limits']}", lambda: _limits(spec))
+        store, caps = _common(spec)
         key = f"client {spec.cache} {spec.experiment_dir} {json.dumps(model.canonical(), sort_keys=True)}"
         made: Client = _once(
-            key, lambda: Client(_transport(model), store, limits, price=price(model), model=model.name)
+            key, lambda: Client(_transport(spec, model), store, caps, price=price(model), model=model.name)
         )
         return Route(made, settings)
+
+
+def embeddings(spec: CellSpec, earlier: Iterable[str]) -> Embeddings | None:
+    """What `run.embed` of the cell asks (None: its method does not embed). `earlier`: see `Embeddings`."""
+    made, part = embedder(spec), spec.embedder
+    if made is None or part is None:
+        return None
+    settings: Any = part.settings
+    with _lock:
+        store, caps = _common(spec)
+        billed = price_of(getattr(settings, "price", None), getattr(settings, "model", part.name), made.endpoint)
+        key = f"embed {spec.cache} {spec.experiment_dir} {json.dumps(part.canonical(), sort_keys=True)}"
+        client: Client = _once(key, lambda: embed_client(made, store, caps, billed))
+    return Embeddings(client, made, settings.threshold, earlier)
+
+
+def embedder(spec: CellSpec) -> Embedder | None:
+    """The embedder of the cell, its weights loaded once a process; None when its method does not embed."""
+    part = spec.embedder
+    if part is None:
+        return None
+    with _lock:
+        key = f"embedder {json.dumps(part.canonical(), sort_keys=True)}"
+        made: Embedder = _once(key, lambda: part.cls(part.settings))
+        return made
+
+
+def _common(spec: CellSpec) -> tuple[ResponseStore, Limits]:
+    """The store and the limits of the cell's experiment. Call it under the lock."""
+    store: ResponseStore = _once(f"store {spec.cache.mode} {spec.cache.path}", lambda: _store(spec))
+    caps: Limits = _once(f"limits {spec.experiment_dir} {spec.canonical()['limits']}", lambda: limits(spec))
+    return store, caps
 
 
 def model_settings(model: Part) -> ModelSettings:
@@ -59,8 +93,9 @@ def close() -> None:
         _made.clear()
 
 
-def _transport(model: Part) -> Any:
-    return model.cls(model.settings)
+def _transport(spec: CellSpec, model: Part) -> Any:
+    """The transport, unless the run is a replay: that reaches nobody, so it needs no key and no provider's library."""
+    return Unreachable() if spec.cache.mode == "replay" else model.cls(model.settings)
 
 
 def _store(spec: CellSpec) -> ResponseStore:
@@ -70,11 +105,13 @@ def _store(spec: CellSpec) -> ResponseStore:
     return ResponseStore(path, spec.cache.mode)
 
 
-def _limits(spec: CellSpec) -> Limits:
+def limits(spec: CellSpec) -> Limits:
+    """The caps and the pace that the config asks for."""
     caps = spec.limits
     return Limits(
-        calls=caps.calls, tokens=caps.tokens, dollars=caps.dollars, cell_calls=caps.cell_calls, cell_tokens=caps.cell_tokens,
-        concurrency=caps.concurrency,
+        calls=caps.calls, tokens=caps.tokens, dollars=caps.dollars, cell_calls=caps.cell_calls,
+        cell_tokens=caps.cell_tokens, cell_dollars=caps.cell_dollars, concurrency=caps.concurrency,
+        requests_per_minute=caps.requests_per_minute, tokens_per_minute=caps.tokens_per_minute,
     )  # fmt: skip
 
 

@@ -73,6 +73,7 @@ class OnlineSpec(Strict):
 
     name: Literal["online"]
     window: Count = 1
+    probe: bool = False
 
 
 class OfflineSpec(Strict):
@@ -81,6 +82,7 @@ class OfflineSpec(Strict):
     name: Literal["offline"]
     epochs: Count = 1
     eval_every: Count = 100
+    probe: bool = False
 
 
 class FrozenSpec(Strict):
@@ -93,6 +95,12 @@ class FeedbackSpec(Strict):
     """What a method may learn from an episode."""
 
     regime: Regime
+
+
+class DataSpec(Strict):
+    """Where copies of public data lie (null: ACE_BENCH_DATA, else ./data). Used by `${data:NAME}` in paths, no identity."""
+
+    root: Text | None = None
 
 
 class ModelSpec(Strict):
@@ -114,6 +122,7 @@ class _Root(Strict):
     select: Literal["gt", "last", "auto"] = "auto"
     prompts: Text | None = None
     start: Text | None = None
+    data: DataSpec = DataSpec()
     cache: CacheSpec
     limits: LimitsSpec
     method: Knobs
@@ -122,6 +131,7 @@ class _Root(Strict):
     roles: dict[Purpose, Knobs] = Field(default_factory=dict)
     protocol: Knobs
     feedback: Knobs
+    embedder: Knobs = Field(default_factory=dict)
 
 
 Protocol = OnlineSpec | OfflineSpec | FrozenSpec
@@ -162,6 +172,7 @@ class CellSpec:
     protocol: Protocol
     feedback: FeedbackSpec
     digests: dict[str, str]
+    embedder: Part | None = None  # None: the method does not embed
 
     @property
     def experiment_dir(self) -> Path:
@@ -171,9 +182,10 @@ class CellSpec:
     def canonical(self) -> dict[str, Any]:
         """The resolved config: defaults of plug-ins filled in, secrets masked, plain JSON data."""
         parts = ("method", "benchmark", "model")
-        out = {key: getattr(self, key) for key in self.__dataclass_fields__ if key != "roles"}
+        out = {key: getattr(self, key) for key in self.__dataclass_fields__ if key not in ("roles", "embedder")}
         told = {key: value.canonical() if key in parts else plain(value) for key, value in out.items()}
-        return told | {"roles": {role: part.canonical() for role, part in self.roles.items()}}
+        roles = {"roles": {role: part.canonical() for role, part in self.roles.items()}}
+        return told | roles | ({"embedder": self.embedder.canonical()} if self.embedder else {})
 
     def id(self) -> str:
         """The cell id (see `identity`)."""
@@ -192,7 +204,9 @@ def check(cell: Mapping[str, Any]) -> CellSpec:
     benchmark = _part("benchmarks", "benchmark", sections, problems)
     model = _part("transports", "model", sections, problems)
     asked = root.roles if root else {}
-    roles = {role: _part("transports", f"roles.{role}", {f"roles.{role}": asked[role]}, problems) for role in sorted(asked)}
+    roles = {
+        role: _part("transports", f"roles.{role}", {f"roles.{role}": asked[role]}, problems) for role in sorted(asked)
+    }
     protocol = _protocol(sections.get("protocol"), problems)
     feedback = parse(FeedbackSpec, sections.get("feedback", {}), "feedback", "feedback", problems)
     if method and feedback:
@@ -202,12 +216,16 @@ def check(cell: Mapping[str, Any]) -> CellSpec:
     select: Literal["gt", "last"] = "last"
     if root and protocol and feedback:
         select = _select(root.select, protocol, feedback.regime, problems)
-    digests = _digests(root, method, benchmark, model, problems)
+    embedder = _embedder(method, sections, asked, problems) if method else None
+    if embedder and root and root.cache.mode != "replay" and (missing := embedder.cls.missing(embedder.settings)):
+        problems["embedder.name"] = f"embedder={embedder.name}: {missing}"
+    digests = _digests(root, {"method": method, "benchmark": benchmark, "model": model, "embedder": embedder}, problems)
     if problems or not (root and method and benchmark and model and protocol and feedback):
         raise PlanError("\n".join(problems.values()))
     return CellSpec(
         root.name, root.results, root.seed, root.order, select, root.prompts, root.start, root.cache, root.limits,
         method, benchmark, model, {role: part for role, part in roles.items() if part}, protocol, feedback, digests,
+        embedder,
     )  # fmt: skip
 
 
@@ -235,6 +253,19 @@ def _part(group: Group, section: str, sections: Mapping[str, Knobs], problems: P
     if is_model:
         common = parse(ModelSpec, {k: v for k, v in knobs.items() if k in ours}, section, "a model", problems)
     return None if settings is None else Part(str(knobs["name"]), cls, settings, common)
+
+
+def _embedder(
+    method: Part, sections: Mapping[str, Knobs], roles: Mapping[Purpose, Knobs], problems: Problems
+) -> Part | None:
+    """The embedder of a method that embeds; None for the others, whatever the section says: it changes nothing of them."""
+    if not getattr(method.cls, "embeds", lambda settings: False)(method.settings):
+        return None
+    if "embed" in roles:
+        problems["roles.embed"] = (
+            "roles.embed: texts are embedded by the `embedder` section; use embedder=litellm there."
+        )
+    return _part("embedders", "embedder", sections, problems)
 
 
 def _protocol(section: Knobs | None, problems: Problems) -> Protocol | None:
@@ -275,13 +306,13 @@ def _select(asked: str, protocol: Protocol, regime: Regime, problems: Problems) 
     return "gt" if asked == "gt" else "last"
 
 
-def _digests(root: _Root | None, method: Part | None, benchmark: Part | None, model: Part | None,
-             problems: Problems) -> dict[str, str]:  # fmt: skip
+def _digests(root: _Root | None, parts: Mapping[str, Part | None], problems: Problems) -> dict[str, str]:
+    benchmark = parts["benchmark"]
     named: dict[str, Path] = {}
     if root:
         texts = {"prompts": (root.prompts or "").removeprefix("folder:") or None, "start": root.start}
         named = {path: Path(text) for path, text in texts.items() if text is not None}
-    for section, part in (("method", method), ("benchmark", benchmark), ("model", model)):
+    for section, part in parts.items():
         if part is not None:
             named |= files(part.settings, section)
     if benchmark is not None:  # the splits of a benchmark on files; those of others are sizes

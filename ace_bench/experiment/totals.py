@@ -46,6 +46,7 @@ def spending(calls: Sequence[Row]) -> Row:
         "calls": len(needed), "input_tokens": total(needed, INPUT), "output_tokens": total(needed, OUTPUT),
         "billed_input_tokens": total(billed, INPUT), "billed_output_tokens": total(billed, OUTPUT),
         "cost": _dollars(needed), "billed_cost": _dollars(billed),
+        "cost_uncached": _dollars(needed, "cost_uncached"), "cached_share": cached_share(needed),
         "adapt_latency_s": sum(c["latency_s"] or 0.0 for c in needed if c["call_phase"] == "adapt"),
     }  # fmt: skip
 
@@ -58,6 +59,18 @@ def ledger(feedback: Sequence[Row]) -> Row:
     }
 
 
-def _dollars(calls: Sequence[Row]) -> float | None:
-    costs = [c["cost"] for c in calls]
+def cached_share(calls: Sequence[Row]) -> float | None:
+    """Share of input tokens read from the provider's prompt cache. A reply out of our own store tells nothing of it.
+
+    None when no call reached a provider, or one did not tell its cached tokens apart.
+    """
+    asked = [c for c in calls if c["served_from"] == "provider"]
+    tokens = total(asked, INPUT)
+    if not tokens or any(c["cached_input"] is None for c in asked):
+        return None
+    return float(sum(c["cached_input"] for c in asked) / tokens)
+
+
+def _dollars(calls: Sequence[Row], column: str = "cost") -> float | None:
+    costs = [c[column] for c in calls]
     return None if any(cost is None for cost in costs) else float(sum(costs))

@@ -12,6 +12,7 @@ import sqlite3
 import threading
 import time
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, get_args
@@ -87,9 +88,13 @@ class ResponseStore:
         Returns once the commit is durable. In the modes that record nothing the response comes back as it was given.
         Raises `StoreError` when it could not be written (disk full, locked for 30 s, writer gone).
         """
+        return self.put_all([(key, body, payer)])[0]
+
+    def put_all(self, rows: Sequence[tuple[str, str, str]]) -> list[Stored]:
+        """`put` for several (key, body, payer) at once: they share commits, in this order."""
         if self._writer is None:
-            return Stored(body, payer)
-        return self._writer.put(key, body, payer)
+            return [Stored(body, payer) for _, body, payer in rows]
+        return self._writer.put_all(rows)
 
     def close(self) -> None:
         """Finish the waiting puts and let go of the file. May be called twice."""
@@ -135,11 +140,14 @@ class _Writer:
         self.thread = threading.Thread(target=self._loop, name="ace-bench-responses", daemon=True)
         self.thread.start()
 
-    def put(self, *row: str) -> Stored:
-        """Hand in a row and wait until it is on disk."""
-        key, body, payer = row
-        ticket = _Ticket((key, body, payer))
-        self.inbox.put(ticket)
+    def put_all(self, rows: Sequence[tuple[str, str, str]]) -> list[Stored]:
+        """Hand in rows and wait until they are on disk."""
+        tickets = [_Ticket(row) for row in rows]
+        for ticket in tickets:
+            self.inbox.put(ticket)
+        return [self._done(ticket) for ticket in tickets]
+
+    def _done(self, ticket: _Ticket) -> Stored:
         while not ticket.done.wait(1):  # a dead writer must not leave its waiters for ever
             if not self.thread.is_alive() and not ticket.done.is_set():
                 raise StoreError(

@@ -89,7 +89,7 @@ class Client:
                 raise ProviderFailure(str(error)) from error
 
     def _hit(self, stored: Stored, payer: str, cell: str) -> Outcome:
-        completion, attempts = _decode(stored, self.store)
+        completion, attempts = decode(stored, self.store)
         if stored.payer != payer:
             return Outcome(completion, (replace(attempts[-1], queue_s=0.0),), "cache", False, 0.0)
         for attempt in attempts:  # this very call was paid before a kill: it counts as if it had been made now
@@ -103,11 +103,11 @@ class Client:
             raise _stopped(_failure(request, tries), tries)
         if completion.status in KEPT:
             try:
-                kept = self.store.put(key, _encode(completion, tries.attempts), payer)
+                kept = self.store.put(key, encode(completion, tries.attempts), payer)
             except StoreError as error:
                 raise _stopped(str(error), tries) from error
             if kept.payer != payer:  # another process was first: all use its answer, we still paid for ours
-                completion = _decode(kept, self.store)[0]
+                completion = decode(kept, self.store)[0]
         return Outcome(completion, tries.attempts, "provider", True, tries.queue_s)
 
     def _once(self, request: Request, purpose: Purpose, cell: str, key: str) -> tuple[Completion, float]:
@@ -150,8 +150,8 @@ class Client:
             mine.set()
 
 
-def _encode(completion: Completion, attempts: tuple[Attempt, ...]) -> str:
-    """The stored body. ASCII (escapes), so that lone surrogates survive."""
+def encode(completion: Completion, attempts: tuple[Attempt, ...]) -> str:
+    """The stored body of a completion and its attempts. ASCII (escapes), so that lone surrogates survive."""
     body = {
         "text": completion.text,
         "status": completion.status,
@@ -170,7 +170,8 @@ def _five(usage: Usage) -> tuple[int | None, ...]:
     return (usage.input, usage.cached_input, usage.cache_write, usage.output, usage.reasoning)
 
 
-def _decode(stored: Stored, store: ResponseStore) -> tuple[Completion, tuple[Attempt, ...]]:
+def decode(stored: Stored, store: ResponseStore) -> tuple[Completion, tuple[Attempt, ...]]:
+    """What `encode` wrote. Raises StoreError when it cannot be read."""
     try:
         body: dict[str, Any] = json.loads(stored.body)
         completion = Completion(

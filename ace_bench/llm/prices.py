@@ -58,6 +58,12 @@ def uncached_cost(price: Price | None, usage: Usage) -> float | None:
     return cost(flat, usage)
 
 
+def uncached_input_cost(price: Price | None, usage: Usage) -> float | None:
+    """What of `uncached_cost` is for input tokens: the denominator pN of the review's Eq. 12, in dollars."""
+    tokens = usage.input_total()
+    return None if price is None or tokens is None or usage.output is None else tokens * price.input / PER
+
+
 def input_saving(cached_share: float, ratio: float) -> float:
     """1 - K/(pN) = c(1 - rho): the share of *input* cost that prompt-prefix caching saves (review, Eq. 12 and 13).
 

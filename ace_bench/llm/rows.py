@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ace_bench.llm.client import Outcome
-from ace_bench.llm.prices import Price, cost
+from ace_bench.llm.prices import Price, cost, uncached_cost, uncached_input_cost
 from ace_bench.llm.types import Attempt, Request
 
 Row = dict[str, Any]
@@ -52,6 +52,8 @@ def call_rows(
             "output": usage.output,
             "reasoning": usage.reasoning,
             "cost": cost(price, usage),
+            "cost_uncached": uncached_cost(price, usage),
+            "input_cost_uncached": uncached_input_cost(price, usage),
             "latency_s": attempt.latency_s,
             "queue_s": attempt.queue_s,
             "served_from": "provider" if outcome is None else outcome.served_from,

@@ -16,6 +16,9 @@ from ace_bench.llm.types import CallStopped, Message, Purpose, Reply, Request, d
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
+    from ace_bench.llm.embedders.base import Array
+    from ace_bench.llm.embedders.metered import Embeddings
+
 # Parameters that are not the user's to set: another part of the request says them, or they would change its meaning.
 _RESERVED = frozenset({"model", "messages", "seed", "n", "stream", "tools", "response_format", "api_key", "api_base",
                        "base_url", "timeout", "num_retries", "max_retries", "extra_headers"})  # fmt: skip
@@ -67,6 +70,7 @@ class Session:
     `seed` is the run's seed and goes into every request, `cell` the cell's id, `instance` the random id of its folder,
     `used` the request digests in the cell's journal, so that a resumed cell goes on counting draws where it was.
     `roles` gives purposes a model of their own (paper, Table 16: the Reflector's); the others use `settings`.
+    `embeddings` answers `embed`; a cell whose method does not embed has none.
     Raises ValueError when the client's limits cannot be kept for this model.
     """
 
@@ -79,10 +83,14 @@ class Session:
         instance: str,
         used: Iterable[str] = (),
         roles: Mapping[str, Route] | None = None,
+        embeddings: Embeddings | None = None,
     ) -> None:
         self._main, self._roles = Route(client, settings), dict(roles or {})
         for route in (self._main, *self._roles.values()):
             route.client.limits.check(route.settings.name, route.settings.params, route.client.price)
+        self.embeddings = embeddings
+        if embeddings is not None:
+            self._roles["embed"] = Route(embeddings.client, ModelSettings(embeddings.model, embeddings.endpoint))
         self.seed, self.cell, self.instance = seed, cell, instance
         self._used = set(used)
         self._next: dict[str, int] = {}  # first draw of a stem that may be free: saves trying all of them again
@@ -182,23 +190,54 @@ class StepCalls:
 
     def _ask(self, messages: Sequence[Message], schema: type[BaseModel] | None, common: Row) -> Reply:
         session = self.session
-        with self._lock:
-            ordinal, self._asked = self._asked, self._asked + 1
+        ordinal, _ = self.claim()
         route = session.route(common["purpose"])
         wanted = _schema_text(schema) if schema is not None and route.settings.json_mode else None
         request, digest = session.request(route.settings, messages, common["sample"], wanted)
+        return _reply(self.call(ordinal, request, digest, common), digest, schema)
+
+    def embed(self, texts: Sequence[str], *, call_phase: str, sample: str | None, shapes_state: bool = False) -> Array:
+        """(n, d) float32 unit rows for the texts (see `embedders.metered`). Raises as `ask` does."""
+        common: Row = {"sample": sample, "call_phase": call_phase, "shapes_state": shapes_state}
+        return self.embeddings.embed(self, texts, common)
+
+    @property
+    def embeddings(self) -> Embeddings:
+        """The cell's embeddings. Raises RuntimeError when its method did not say that it embeds."""
+        if self.session.embeddings is None:
+            raise RuntimeError(
+                "This cell has no embedder, yet its method asks for one. A method that embeds says so: its class has "
+                "`embeds(settings) -> bool`, a classmethod, true for settings that do."
+            )
+        return self.session.embeddings
+
+    def claim(self) -> tuple[int, str]:
+        """The next ordinal of the step, and the payer's address of the call that takes it."""
+        with self._lock:
+            ordinal, self._asked = self._asked, self._asked + 1
+        return ordinal, f"{self._payer}{ordinal}"
+
+    def call(self, ordinal: int, request: Request, digest: str, common: Row) -> Outcome:
+        """The answer to a request made ready; its rows are kept, also those of an ask that got no reply."""
+        price = self.session.route(common["purpose"]).client.price
         head = {**self.address, "ordinal": ordinal, **common}
         try:
-            outcome = session.complete(request, common["purpose"], f"{self._payer}{ordinal}", digest)
+            outcome = self.session.complete(request, common["purpose"], f"{self._payer}{ordinal}", digest)
         except CallStopped as stop:
-            self._record(ordinal, call_rows(head, request, digest, stop.attempts, route.client.price))
+            self.record(ordinal, call_rows(head, request, digest, stop.attempts, price))
             raise
-        self._record(ordinal, call_rows(head, request, digest, outcome.attempts, route.client.price, outcome))
-        return _reply(outcome, digest, schema)
+        self.record(ordinal, call_rows(head, request, digest, outcome.attempts, price, outcome))
+        return outcome
 
-    def _record(self, ordinal: int, rows: list[Row]) -> None:
+    def record(self, ordinal: int, rows: list[Row]) -> None:
+        """Keep these rows as those of the call, in place of what was kept before."""
         with self._lock:
             self._rows[ordinal] = rows
+
+    def recorded(self, ordinal: int) -> list[Row]:
+        """The rows of a call."""
+        with self._lock:
+            return self._rows[ordinal]
 
 
 def _reply(outcome: Outcome, digest: str, schema: type[BaseModel] | None) -> Reply:

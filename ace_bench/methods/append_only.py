@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from ace_bench.contracts import Experience, Run, Update
+from ace_bench.contracts import Expected, Experience, Run, Update
 from ace_bench.methods.base import MethodSettings, PlaybookMethod, attempt_fields
 from ace_bench.methods.reflector import reflect
 from ace_bench.playbook import Add, Delta, Operation, Playbook, Rejection, apply
@@ -23,6 +23,11 @@ class AppendOnly(PlaybookMethod):
         name: Literal["append_only"] = "append_only"
         entry: Literal["lesson", "trajectory"] = "lesson"
         section: str = "OTHERS"
+
+    @classmethod
+    def expected_calls(cls, settings: AppendOnly.Settings) -> Expected:
+        """One reflection and perhaps its repair; a trajectory is appended without any call."""
+        return {"reflect": (1, 2)} if settings.entry == "lesson" else {}
 
     def update(self, state: Playbook, experience: Experience, run: Run) -> Update:
         """Append the entry."""

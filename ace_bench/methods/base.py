@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from ace_bench.contracts import REGIMES, Context, Experience, Feedback, Regime, Run, Task, Update
+from ace_bench.contracts import REGIMES, Context, Expected, Experience, Feedback, Regime, Run, Task, Update
 from ace_bench.playbook import DEFAULT_SECTIONS, Playbook, from_json, to_json
 from ace_bench.prompts import Prompts
 
@@ -18,8 +18,8 @@ class MethodSettings(BaseModel):
     name: str
 
 
-class PlaybookMethod:
-    """A method whose state is a `Playbook`. A subclass writes `update`; the rest is the default of the contract."""
+class MethodBase:
+    """What every method is made with, and what it may run under."""
 
     regimes: ClassVar[frozenset[Regime]] = frozenset(REGIMES)
     protocols: ClassVar[frozenset[str]] = frozenset({"online", "offline", "frozen"})
@@ -28,13 +28,21 @@ class PlaybookMethod:
     def __init__(self, settings: Any, prompts: Prompts, initial: Playbook | None = None) -> None:
         self.settings, self.prompts, self.initial = settings, prompts, initial
 
-    def start(self, run: Run) -> Playbook:
-        """The initial state: the given playbook, or empty sections."""
+    def first_playbook(self) -> Playbook:
+        """The given playbook (warm start), or empty sections."""
         return self.initial if self.initial is not None else Playbook.empty(DEFAULT_SECTIONS)
+
+
+class PlaybookMethod(MethodBase):
+    """A method whose state is a `Playbook`. A subclass writes `update`; the rest is the default of the contract."""
+
+    def start(self, run: Run) -> Playbook:
+        """The initial state."""
+        return self.first_playbook()
 
     def prepare(self, state: Playbook, task: Task, run: Run) -> Context:
         """The whole playbook, for every task."""
-        return Context(state.render(), tuple(state.by_id))
+        return whole(state)
 
     def update(self, state: Playbook, experience: Experience, run: Run) -> Update:
         """Learn from one experience: the next state and how it came about."""
@@ -57,9 +65,24 @@ class Base(PlaybookMethod):
 
         name: Literal["base"] = "base"
 
+    @classmethod
+    def expected_calls(cls, settings: MethodSettings) -> Expected:
+        """None: an update asks nothing."""
+        return {}
+
+    @classmethod
+    def expected_growth(cls, settings: MethodSettings) -> tuple[int, int]:
+        """None: the context stays as it is."""
+        return (0, 0)
+
     def update(self, state: Playbook, experience: Experience, run: Run) -> Update:
         """Nothing is learned, and nothing is asked."""
         return Update(state)
+
+
+def whole(playbook: Playbook) -> Context:
+    """The whole playbook as a context."""
+    return Context(playbook.render(), tuple(playbook.by_id))
 
 
 def feedback_text(feedback: Feedback) -> str:

@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
-from pydantic import BaseModel, Field, model_validator
+from pydantic import Field, model_validator
 
 from ace_bench.contracts import REGIMES, Context, Experience, Feedback, Regime, Run, Task, Update
 from ace_bench.methods import text_state

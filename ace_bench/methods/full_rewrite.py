@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from ace_bench.contracts import Experience, Run, Update
+from ace_bench.contracts import Expected, Experience, Run, Update
 from ace_bench.methods.base import MethodSettings, PlaybookMethod, attempt_fields
 from ace_bench.playbook import Change, Playbook, Rejection, rewrite
 from ace_bench.prompts import Prompts
@@ -22,6 +22,11 @@ class FullRewrite(PlaybookMethod):
 
         name: Literal["full_rewrite"] = "full_rewrite"
         protected: Annotated[int, Field(ge=0)] | Literal["initial"] = 0
+
+    @classmethod
+    def expected_calls(cls, settings: MethodSettings) -> Expected:
+        """One rewrite and perhaps its repair."""
+        return {"rewrite": (1, 2)}
 
     def __init__(self, settings: Any, prompts: Prompts, initial: Playbook | None = None) -> None:
         super().__init__(settings, prompts, initial)

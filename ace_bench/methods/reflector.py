@@ -28,6 +28,16 @@ def refine(
     return reply.data if isinstance(reply.data, Reflection) else None
 
 
+def harm(prompts: Prompts, playbook: Playbook, experience: Experience, run: Run) -> Reflection | None:
+    """A harmful reflection (paper, Table 17): the model is told to state a plausible lesson that misleads.
+
+    The paper does not say what its harmful reflections were; this is our definition. Bullets are not tagged by it.
+    """
+    messages = prompts.messages("harm", cited=cited(playbook, experience), **attempt_fields(experience))
+    reply = run.ask("reflect", messages, Reflection)
+    return reply.data.model_copy(update={"bullet_tags": []}) if isinstance(reply.data, Reflection) else None
+
+
 def cited(playbook: Playbook, experience: Experience) -> str:
     """The bullets the answer named, as they stand; invented ids are left out."""
     bullets = (playbook.get(name) for name in experience.episode.used)

@@ -6,8 +6,9 @@ import base64
 from collections.abc import Sequence
 from typing import Any
 
-from ace_bench.contracts import Run
+from ace_bench.contracts import Run, Task
 from ace_bench.methods.text_state import Pair
+from ace_bench.playbook import Playbook
 
 
 def packed(texts: Sequence[str], run: Run) -> list[str]:
@@ -34,3 +35,14 @@ def _vector(pair: Pair) -> Any:
     import numpy as np
 
     return np.frombuffer(base64.b64decode(pair.vector), dtype="<f4")
+
+
+def closest(playbook: Playbook, task: Task, k: int, run: Run) -> Playbook:
+    """The playbook with only the `k` bullets nearest to the task, in their places; of equal ones the older."""
+    import numpy as np
+
+    bullets = playbook.bullets
+    vectors = np.asarray(run.embed([task.input, *(bullet.content for bullet in bullets)]), dtype="<f4")
+    cosines = vectors[1:] @ vectors[0]
+    best = set(sorted(range(len(bullets)), key=lambda i: (-float(cosines[i]), bullets[i].number))[:k])
+    return playbook.revised([bullet for i, bullet in enumerate(bullets) if i in best])

@@ -49,7 +49,8 @@ above below|over under|true false|yes no|enable disable|enabled disabled|allow d
 asset liability|assets liabilities|debit credit|income expense|revenue cost|profit loss|gain loss|buy sell|long short
 gross net|current noncurrent|numerator denominator|multiply divide|required optional|and or|all any|all some|internal external
 open close|accept reject|read write|push pull|encode decode|upper lower|uppercase lowercase|public private|local remote
-same different|import export|inbound outbound|lender borrower|lessor lessee|input output|early late|in out|on off|with without|basic diluted
+same different|import export|inbound outbound|lender borrower|lessor lessee|input output|early late|in out|on off|with without
+basic diluted
 """
 OPPOSITES = tuple(tuple(pair.split()) for line in _OPPOSITES.splitlines() for pair in line.split("|") if pair)
 """Pairs of words that say the contrary of each other in a rule."""

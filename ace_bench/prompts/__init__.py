@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 
 ROLES = (
-    "solve", "react", "reflect", "refine", "curate", "rewrite", "cheatsheet", "cheatsheet_synthesis", "cheatsheet_examples",
+    "solve", "react", "reflect", "refine", "harm", "curate", "rewrite", "cheatsheet", "cheatsheet_synthesis", "cheatsheet_examples",
     "cheatsheet_example", "cheatsheet_history", "shots", "shot", "judge",
 )  # fmt: skip
 FIELD = re.compile(r"\{\{(\w+)\}\}")

@@ -19,7 +19,7 @@ from ace_bench.protocols.timeline import Held, Timeline
 
 def offline(
     timeline: Timeline, train: Sequence[Sample], val: Sequence[Sample], test: Sequence[Sample],
-    *, epochs: int, eval_every: int, select: str,
+    *, epochs: int, eval_every: int, select: str, probe: bool = False,
 ) -> Held:  # fmt: skip
     """Run the protocol; the last state of adaptation (the picked one is what the score rows name)."""
     held = timeline.start()
@@ -33,7 +33,11 @@ def offline(
     for epoch in range(epochs):
         for i, sample in enumerate(train):
             held = timeline.visit(Address("adapt", epoch, 0, i), held, sample, learn=True, first=first[i]).held
+            if probe:
+                timeline.visit(Address("probe", epoch, 0, i), held, sample, learn=False, first=first[i])
             after += 1
+            if i == len(train) - 1:
+                held = timeline.flush(held, epoch)
             if after % eval_every == 0 or after == epochs * len(train):
                 picking.consider(held, epoch=epoch, after=after)
     picking.close(held, epoch=max(0, epochs - 1), after=after)

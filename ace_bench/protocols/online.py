@@ -15,8 +15,11 @@ from ace_bench.protocols.firsts import firsts
 from ace_bench.protocols.timeline import Held, Timeline
 
 
-def online(timeline: Timeline, stream: Sequence[Sample], window: int) -> Held:
-    """Run the protocol over `stream`, already in order; the state after it."""
+def online(timeline: Timeline, stream: Sequence[Sample], window: int, *, probe: bool = False) -> Held:
+    """Run the protocol over `stream`, already in order; the state after it.
+
+    `probe`: answer each sample once more after its update, as the released code does; those answers count nowhere.
+    """
     held = timeline.start()
     first = firsts(stream)
     for start in range(0, len(stream), window):
@@ -28,4 +31,6 @@ def online(timeline: Timeline, stream: Sequence[Sample], window: int) -> Held:
         for i in block:
             at = Address("score" if window == 1 else "adapt", 0, 0, i)
             held = timeline.visit(at, held, stream[i], learn=True, first=first[i]).held
-    return held
+            if probe:
+                timeline.visit(Address("probe", 0, 0, i), held, stream[i], learn=False, first=first[i])
+    return timeline.flush(held, 0)

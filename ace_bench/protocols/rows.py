@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ace_bench.contracts import Benchmark, Context, Episode, Sample, Score, Update, text_digest, token_estimate
-from ace_bench.playbook import Bullet, Playbook
+from ace_bench.playbook import Bullet
 from ace_bench.protocols.address import Address
 from ace_bench.store.schema import PHASES
 
@@ -39,9 +39,15 @@ class StepRows:
             "score": self.score.value, "scores": json.dumps(self.score.named, sort_keys=True),
             "answer": self.episode.answer, "state_version": self.state.version, "state": self.state_key,
             "context": text_digest(self.context.text), "context_tokens": token_estimate(self.context.text),
-            "bullets": len(self.state) if isinstance(self.state, Playbook) else None,
+            "bullets": _count(self.state),
             "used": json.dumps(list(self.episode.used)), **usage(self.calls),
         }  # fmt: skip
+
+
+def _count(state: Any) -> int | None:
+    """How many bullets a state has; None for one that is not made of bullets."""
+    bullets = getattr(state, "bullets", None)
+    return None if bullets is None else len(bullets)
 
 
 def usage(calls: Sequence[Row]) -> Row:
@@ -67,7 +73,7 @@ def state_row(at: Address, update: Update, key: str) -> Row:
     state = update.state
     return {
         **at.columns(), "version": state.version, "state": key, "tokens": token_estimate(state.render()),
-        "bullets": len(state) if isinstance(state, Playbook) else None, "proposed": update.proposed,
+        "bullets": _count(state), "proposed": update.proposed,
         "applied": update.applied, "rejected": len(update.rejected),
         "rejections": json.dumps(Counter(r.reason for r in update.rejected), sort_keys=True),
     }  # fmt: skip
@@ -90,7 +96,7 @@ def bullet_rows(
 
 def bullet_ends(at: Address, state: Any, index: int, step: int, benchmark: Benchmark) -> list[Row]:
     """The bullets alive at the end of the run: where survival is censored."""
-    alive = state.bullets if isinstance(state, Playbook) else ()
+    alive: Sequence[Bullet] = getattr(state, "bullets", ())
     return [
         {**at.columns(), "index": index + i, "step": step, "state_version": state.version, **_bullet(bullet, benchmark),
          "event": "end", "into": None, "sample": None}

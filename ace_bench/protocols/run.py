@@ -6,13 +6,16 @@ import json
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ace_bench.contracts import Benchmark, Context, Episode, Experience, Regime, Sample, Score, Task
 from ace_bench.llm.session import StepCalls
 from ace_bench.llm.types import Message, Purpose, Reply
 from ace_bench.protocols.address import Address
 from ace_bench.protocols.feedback import ledger_fields, reveal
+
+if TYPE_CHECKING:
+    from ace_bench.llm.embedders.base import Array
 
 
 class StepRun:
@@ -42,6 +45,16 @@ class StepRun:
             purpose, messages, call_phase=self.phase, sample=self.sample, schema=schema, repair=repair,
             shapes_state=deciding,
         )  # fmt: skip
+
+    def embed(self, texts: Sequence[str]) -> Array:
+        """(n, d) float32 rows of length 1, in the order of `texts`; metered under purpose embed, each text once a cell."""
+        deciding = self.phase == "score" and self.learns
+        return self.calls.embed(texts, call_phase=self.phase, sample=self.sample, shapes_state=deciding)
+
+    @property
+    def threshold(self) -> float:
+        """The embedder's own threshold: the cosine from which on two texts count as the same on its scale."""
+        return self.calls.embeddings.threshold
 
     def rng(self, name: str) -> random.Random:
         """A generator of its own for each seed, step and name: nothing to store, nothing shared."""

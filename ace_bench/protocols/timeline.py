@@ -128,6 +128,27 @@ class Timeline:
             self._count(self.done[at])
         return self._visited(at, held).held
 
+    def flush(self, held: Held, epoch: int) -> Held:
+        """The end of a pass, for methods that hold something back (`flush(state, run) -> Update`)."""
+        flush = getattr(self.parts.method, "flush", None)
+        if flush is None:
+            return held
+        at = Address("adapt", epoch, self.learned, -3)
+        if at not in self.done:
+            run = self._run(at, learns=True)
+            update = flush(held.state, run)
+            after = held if update.state is held.state else self._hold(update.state)
+            changes = rows.bullet_rows(at, update, self.events, self.learned, None, self.parts.benchmark)
+            made = [rows.state_row(at, update, after.key)] if update.state is not held.state else []
+            self._commit({
+                "at": at, "state": after.key, "score": None, "learned": False, "events": len(changes),
+                "calls": _needed(run), "held": after,
+                "rows": {"calls": run.calls.rows, "bullets": changes, "states": made},
+            })  # fmt: skip
+        else:
+            self._count(self.done[at])
+        return self._visited(at, held).held
+
     def note(self, at: Address, table_rows: Mapping[str, list[dict[str, Any]]]) -> None:
         """Record rows that belong to no visit (a decision, the end of the run), once."""
         if at not in self.done:

@@ -18,7 +18,8 @@ INTERVALS = (
     "published value is one run: compare it with the prediction interval of one new run, not with these intervals.",
     "Needed calls and tokens are what the method asked for, probe calls left out; billed is what this run paid (a "
     "cached reply is needed, not billed; a failed attempt is billed, not needed). A cost that cannot be known is "
-    "unpriced, not 0.",
+    "unpriced, not 0. Cost is at the prompt-prefix caching observed; beside it, the same calls without any. What caching "
+    "saved is a share of input cost, not of total cost.",
 )
 
 

@@ -56,7 +56,18 @@ def _table(members: list[views.Row]) -> list[str]:
             lines += textwrap.wrap(arm, WIDTH, subsequent_indent="  ")
             arm = ""
         lines.append(_line(arm, _cells(member), room))
-    return lines
+    return lines + _wrapped([text for member in members for text in _caching(member)], "")
+
+
+def _caching(m: views.Row) -> list[str]:
+    """Needed cost at observed and at zero prompt-prefix caching, for an arm with a price that the cache changed."""
+    if isinstance(m["cost_uncached_per_run"], str) or m["cost_uncached_per_run"] == m["cost_per_run"]:
+        return []
+    return [
+        f"{m['arm']}: needed ${views.dollars(m['cost_per_run'])} a run at observed prompt caching, "
+        f"${views.dollars(m['cost_uncached_per_run'])} without any; caching saved {views.percent(m['input_cost_saving'])} "
+        "percent of the input cost."
+    ]
 
 
 def _line(arm: str, cells: tuple[str, ...], room: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,6 +28,7 @@ COLUMNS = (
     *(f"{part}{end}" for part in _PARTS for end in ("", "_low", "_high", "_label")),
     "cells", "seeds", "orders", "items", "attempts", "scored", "unscored", *(f"n_{name}" for name in OUTCOMES),
     "calls_per_run", "input_tokens_per_run", "output_tokens_per_run", "cost_per_run",
+    "cost_uncached_per_run", "cached_share", "input_cost_saving",
     "billed_input_tokens_per_run", "billed_output_tokens_per_run", "billed_cost_per_run",
     "adapt_latency_s_per_run", "context_tokens_end", "bullets_end", "labels_per_run", "bits_per_run",
 )  # fmt: skip
@@ -95,10 +97,33 @@ def _spent(used: Sequence[Usage]) -> dict[str, Any]:
         "input_tokens_per_run": mean("input", UNKNOWN),
         "output_tokens_per_run": mean("output", UNKNOWN),
         "cost_per_run": mean("cost", UNPRICED),
+        "cost_uncached_per_run": mean("cost_uncached", UNPRICED),
+        "cached_share": _cached(used),
+        "input_cost_saving": _saving(used),
         "billed_input_tokens_per_run": mean("billed_input", UNKNOWN),
         "billed_output_tokens_per_run": mean("billed_output", UNKNOWN),
         "billed_cost_per_run": mean("billed_cost", UNPRICED),
     }
+
+
+def _cached(used: Sequence[Usage]) -> float | str:
+    """Share of the input tokens sent to a provider that its prompt cache served; pooled over the runs."""
+    known = [(u.asked_cached, u.asked_input) for u in used if u.asked_cached is not None and u.asked_input is not None]
+    tokens = sum(asked for _, asked in known)
+    return UNKNOWN if len(known) < len(used) or not tokens else sum(cached for cached, _ in known) / tokens
+
+
+def _saving(used: Sequence[Usage]) -> float | str:
+    """1 - K/(pN), the share of *input* cost that prompt-prefix caching saved (review, Eq. 12); pooled over the runs.
+
+    K is what the input cost, pN what it would cost at the full price. Output is in neither.
+    """
+    known = [(u.cost_uncached - u.cost, u.input_cost_uncached) for u in used
+             if u.cost is not None and u.cost_uncached is not None and u.input_cost_uncached is not None]  # fmt: skip
+    if len(known) < len(used):
+        return UNPRICED
+    full = math.fsum(whole for _, whole in known)
+    return math.fsum(saved for saved, _ in known) / full if full else 0.0
 
 
 def _at_end(rows: Rows, arm: Arm) -> dict[str, float]:

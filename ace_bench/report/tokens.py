@@ -17,13 +17,19 @@ class Usage:
     """What a cell used.
 
     `calls`, `input`, `output`, `cost`: needed, without probe calls (in no method's cost). `billed_*`: what the run
-    paid, probes included. None: unknown or unpriced in at least one call, so no total can be given.
+    paid, probes included. `cost_uncached`, `input_cost_uncached`: the needed calls, and their input alone, with every
+    input token at the full price. `asked_input`, `asked_cached`: input tokens of the needed calls that reached a provider,
+    and those its prompt cache served. None: unknown or unpriced in at least one call, so no total can be given.
     """
 
     calls: int
     input: int | None
     output: int | None
     cost: float | None
+    cost_uncached: float | None
+    input_cost_uncached: float | None
+    asked_input: int | None
+    asked_cached: int | None
     billed_input: int | None
     billed_output: int | None
     billed_cost: float | None
@@ -33,15 +39,19 @@ def usage(folder: Path) -> Usage:
     """The usage of the cell in `folder`."""
     import pyarrow.compute as pc
 
-    columns = ("needed", "billed", "call_phase", *_INPUT, *_OUTPUT, "cost")
+    money = ("cost", "cost_uncached", "input_cost_uncached")
+    columns = ("needed", "billed", "call_phase", "served_from", *_INPUT, *_OUTPUT, *money)
     calls = read_table([folder], "calls", columns)
     asked = pc.and_(calls["needed"], pc.not_equal(calls["call_phase"], "probe"))
     needed, billed = calls.filter(asked), calls.filter(calls["billed"])
+    provider = needed.filter(pc.equal(needed["served_from"], "provider"))  # our own store's replies tell nothing of a cache
     return Usage(
         needed.num_rows,
         _whole(needed, _INPUT),
         _whole(needed, _OUTPUT),
-        _total(needed, "cost"),
+        *(_total(needed, column) for column in money),
+        _whole(provider, _INPUT),
+        _whole(provider, ("cached_input",)),
         _whole(billed, _INPUT),
         _whole(billed, _OUTPUT),
         _total(billed, "cost"),

@@ -57,6 +57,11 @@ def dollars(value: Any) -> str:
     return value if isinstance(value, str) else f"{value:,.4f}"
 
 
+def percent(value: Any) -> str:
+    """A share in percent, two places; text ("unknown") as it is."""
+    return value if isinstance(value, str) else f"{100 * value:.2f}"
+
+
 def p_value(value: float) -> str:
     """A p value to four places."""
     return NONE if math.isnan(value) else f"{value:.4f}"
@@ -135,6 +140,9 @@ def costs(rows: Sequence[Row]) -> View:
     columns += [(head, unit, lambda r, key=key: amount(r[key])) for head, unit, key in plain]  # type: ignore[misc]
     columns += [
         ("cost", "$, list price", lambda r: dollars(r["cost_per_run"])),
+        ("cost without caching", "$, list price", lambda r: dollars(r["cost_uncached_per_run"])),
+        ("cached input", "% of input tokens", lambda r: percent(r["cached_share"])),
+        ("saved by caching", "% of input cost", lambda r: percent(r["input_cost_saving"])),
         ("billed cost", "$", lambda r: dollars(r["billed_cost_per_run"])),
         ("adaptation latency", "s, serial", lambda r: amount(r["adapt_latency_s_per_run"])),
         ("context at the end", "tokens, est.", lambda r: amount(r["context_tokens_end"])),

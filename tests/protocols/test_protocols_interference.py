@@ -4,13 +4,25 @@ import random
 from dataclasses import replace
 
 import pytest
-from harness import METHODS, method, rulebook, run, simulated
+from harness import METHODS, method, rulebook, run, simulated, word_vectors
 
 from ace_bench.benchmarks.rulebook import BAYS
 from ace_bench.contracts import Score
 from ace_bench.protocols import run as run_module
+from ace_bench.protocols.run import StepRun
 
 N = 200
+# The online methods and their variants: (name, knobs). Batch methods here run under `gt` alone, or have their own tests.
+CASES = [(name, {}) for name in METHODS] + [
+    ("full_rewrite", {"protected": 5}),
+    *(("dynamic_cheatsheet", {"variant": v}) for v in ("retrieval_synthesis", "dynamic_retrieval", "full_history")),
+]
+LEARNS = [case for case in CASES if case[0] != "base"]
+
+
+@pytest.fixture(autouse=True)
+def embedder(monkeypatch):
+    monkeypatch.setattr(StepRun, "embed", lambda self, texts: word_vectors(texts), raising=False)
 
 
 class Permuted:
@@ -45,39 +57,39 @@ class Permuted:
         return getattr(self.inner, name)
 
 
-def requests(folder, name, benchmark, regime):
-    return run(folder, method(name), benchmark, regime=regime).transport.seen
+def requests(folder, case, benchmark, regime):
+    return run(folder, method(case[0], **case[1]), benchmark, regime=regime).transport.seen
 
 
 @pytest.mark.parametrize("regime", ["execution", "none"])
-@pytest.mark.parametrize("name", METHODS)
-def test_hidden_targets_change_no_request(tmp_path, name, regime):
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_hidden_targets_change_no_request(tmp_path, case, regime):
     benchmark = rulebook(N)
     permuted = Permuted(benchmark)
     assert (
         sum(a.target != b.target for a, b in zip(benchmark.samples("test"), permuted.samples("test"), strict=True))
         > N / 2
     )
-    assert requests(tmp_path / "a", name, benchmark, regime) == requests(tmp_path / "b", name, permuted, regime)
+    assert requests(tmp_path / "a", case, benchmark, regime) == requests(tmp_path / "b", case, permuted, regime)
 
 
-@pytest.mark.parametrize("name", METHODS)
-def test_under_outcome_only_the_bits_matter(tmp_path, name):
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_under_outcome_only_the_bits_matter(tmp_path, case):
     benchmark = rulebook(N)
-    first = run(tmp_path / "a", method(name), benchmark, regime="outcome")
+    first = run(tmp_path / "a", method(case[0], **case[1]), benchmark, regime="outcome")
     bits = {r["sample"]: (r["answer"], r["score"] == 1.0) for r in first.rows["steps"]}
     moved = Permuted(benchmark, keep_bits=bits)
     assert any(a.target != b.target for a, b in zip(benchmark.samples("test"), moved.samples("test"), strict=True))
-    assert first.transport.seen == requests(tmp_path / "b", name, moved, "outcome")
+    assert first.transport.seen == requests(tmp_path / "b", case, moved, "outcome")
 
 
 @pytest.mark.parametrize("regime", ["outcome", "execution", "none"])
-@pytest.mark.parametrize("name", [m for m in METHODS if m != "base"])
-def test_without_the_filter_the_requests_do_change(tmp_path, monkeypatch, name, regime):
+@pytest.mark.parametrize("case", LEARNS, ids=str)
+def test_without_the_filter_the_requests_do_change(tmp_path, monkeypatch, case, regime):
     monkeypatch.setattr(run_module, "reveal", lambda feedback, regime: feedback)
     benchmark = rulebook(N)
-    assert requests(tmp_path / "a", name, benchmark, regime) != requests(
-        tmp_path / "b", name, Permuted(benchmark), regime
+    assert requests(tmp_path / "a", case, benchmark, regime) != requests(
+        tmp_path / "b", case, Permuted(benchmark), regime
     )
 
 
@@ -90,7 +102,9 @@ def test_a_score_that_differs_tells_a_method_nothing(tmp_path):
             return Score(0.0, False, "wrong", {"exact": 0.0})
 
     liar = Liar(benchmark)
-    assert requests(tmp_path / "a", "ace", benchmark, "execution") == requests(tmp_path / "b", "ace", liar, "execution")
+    assert requests(tmp_path / "a", ("ace", {}), benchmark, "execution") == requests(
+        tmp_path / "b", ("ace", {}), liar, "execution"
+    )
 
 
 @pytest.mark.parametrize(("regime", "fields", "bits"), [

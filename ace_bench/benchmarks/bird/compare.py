@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 
 from ace_bench.benchmarks.bird.sqlrun import Rows
-
-# Strings, quoted names and comments, in which nothing counts; then parentheses; then words.
-_TOKEN = re.compile(
-    r"""'(?:[^']|'')*' | "(?:[^"]|"")*" | `[^`]*` | \[[^\]]*\] | --[^\n]* | /\*.*?\*/ | [()] | \w+""",
-    re.VERBOSE | re.DOTALL,
-)
 
 
 def same_sets(pred: Rows, gold: Rows) -> bool:
@@ -27,17 +20,6 @@ def same_sets_streambench(pred: Rows, gold: Rows) -> bool:
 def same_rows(pred: Rows, gold: Rows, ordered: bool) -> bool:
     """The strict rule: equal as multisets of rows, or as sequences where the order is part of the answer."""
     return pred == gold if ordered else Counter(pred) == Counter(gold)
-
-
-def has_order(sql: str) -> bool:
-    """Whether the statement itself, and not only a part in parentheses, ends in an ORDER BY."""
-    depth, words = 0, []
-    for match in _TOKEN.finditer(sql):
-        token = match[0].upper()
-        depth += (token == "(") - (token == ")")
-        if depth == 0 and token not in "()":
-            words.append(token)
-    return ("ORDER", "BY") in zip(words, words[1:], strict=False)
 
 
 def statement(answer: str) -> str:

@@ -6,9 +6,9 @@ import re
 from collections import Counter
 from functools import lru_cache
 
-from ace_bench.benchmarks.bird.compare import has_order
 from ace_bench.benchmarks.bird.databases import Database
-from ace_bench.benchmarks.bird.sqlrun import Budget, Seen, execute, once
+from ace_bench.benchmarks.bird.sqlrun import Budget, Ran, Seen, execute, once
+from ace_bench.benchmarks.bird.ties import has_order, loosened
 
 FLAGS = {
     "error": "the gold statement fails, or its result is too large",
@@ -24,7 +24,7 @@ _NOW = re.compile(r"'\s*now\s*'|\b(?:date|time|datetime|julianday|strftime)\s*\(
 _RANKED = re.compile(r"\border\s+by\b(.*?)(?:\blimit\b|\)|$)|\b(?:min|max)\s*\(([^)]*)", re.DOTALL)
 _NUMERIC = (
     "SELECT 1 FROM {table} WHERE typeof({column}) = 'text' "
-    "AND {column} GLOB '*[0-9]*' AND {column} NOT GLOB '*[^0-9.,-]*' LIMIT 1"
+    "AND {column} GLOB '*[0-9]*' AND {column} NOT GLOB '*[^0-9.]*' LIMIT 1"
 )
 
 
@@ -34,7 +34,7 @@ def flags(database: Database, sql: str, budget: Budget) -> tuple[str, ...]:
     if gold.status != "ok":
         return (gold.status,)
     seen = Seen()
-    again = execute(database.path, sql, budget, backwards=True, seen=seen)
+    again = turned_over(database, sql, budget, seen)
     ordered = has_order(sql)
     differs = again.rows != gold.rows if ordered else Counter(again.rows) != Counter(gold.rows)
     found = {
@@ -54,7 +54,16 @@ def ordered_by_gold(database: Database, sql: str, budget: Budget) -> bool:
     if not has_order(sql):
         return False
     gold = once(database.path, database.digest, sql, budget)
-    return gold.rows == execute(database.path, sql, budget, backwards=True).rows
+    return gold.rows == turned_over(database, sql, budget).rows
+
+
+def turned_over(database: Database, sql: str, budget: Budget, seen: Seen | None = None) -> Ran:
+    """The statement with every choice its order leaves made the other way: another result means there was a choice.
+
+    A compound SELECT (UNION) takes no further sort key; there only the scans are turned.
+    """
+    ran = execute(database.path, loosened(sql), budget, backwards=True, seen=seen)
+    return ran if ran.status == "ok" else execute(database.path, sql, budget, backwards=True, seen=seen)
 
 
 def _clock(sql: str, seen: Seen) -> bool:

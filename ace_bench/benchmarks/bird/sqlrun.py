@@ -12,8 +12,11 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import count
 from pathlib import Path
 from typing import Any, Literal
+
+from ace_bench.benchmarks.bird.ties import TIE
 
 Rows = tuple[tuple[Any, ...], ...]
 _READS = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE, sqlite3.SQLITE_FUNCTION})
@@ -64,7 +67,7 @@ def once(path: Path, digest: str, sql: str, budget: Budget) -> Ran:
 def execute(path: Path, sql: str, budget: Budget, *, backwards: bool = False, seen: Seen | None = None) -> Ran:
     """Run one statement; never raises for what the statement is or does.
 
-    `backwards` scans tables without ORDER BY in the other direction: a result that differs hangs on an unstated order.
+    `backwards` scans tables without ORDER BY in the other direction, and knows the function of `ties`.
     Raises OSError when there is no database to open.
     """
     if not path.is_file():
@@ -105,6 +108,8 @@ def _guard(connection: sqlite3.Connection, meter: _Meter, backwards: bool, seen:
         connection.setlimit(limit, value)
     if backwards:
         connection.execute("PRAGMA reverse_unordered_selects = ON")
+        numbers = count(0, -1)
+        connection.create_function(TIE, 0, lambda: next(numbers))
     connection.set_authorizer(_authoriser(seen))
     connection.set_progress_handler(meter, _TICK)
 

@@ -22,7 +22,7 @@ from ace_bench.benchmarks.miniworld.spec import Requirement, Spec, evaluate
 from ace_bench.benchmarks.miniworld.tables import Snapshot, row_hash
 from ace_bench.benchmarks.miniworld.world import World
 from ace_bench.benchmarks.sandbox import Limits, Sandbox, SandboxLost, SandboxUnavailable
-from ace_bench.contracts import Ask, Episode, Feedback, Sample, Score, Task, text_digest
+from ace_bench.contracts import Ask, Episode, Expected, Feedback, Sample, Score, Task, text_digest
 from ace_bench.prompts import Prompts
 
 INSTRUCTIONS = (
@@ -75,6 +75,11 @@ class Miniworld:
     def missing(cls) -> str | None:
         """Why its code cannot be run here, as a sentence; None when it can."""
         return sandbox_filter.unsupported()
+
+    @classmethod
+    def expected_calls(cls, settings: Settings) -> Expected:
+        """One call a step of the episode."""
+        return {"solve": (1, settings.steps)}
 
     def splits(self) -> tuple[str, ...]:
         """train, val and test."""

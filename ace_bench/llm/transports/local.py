@@ -88,7 +88,8 @@ class LocalTransport:
                 self._anchor(server, request)
             door = _Loopback(server, self.settings.timeout_s)
             done = door.complete(replace(request, endpoint=door.settings.endpoint), purpose, request_digest)
-        return replace(done, model=request.model)  # the server would report the path of the file
+        # The server would name the file's path as its model. It bills no cache writes, and thinking is part of the output.
+        return replace(done, model=request.model, usage=replace(done.usage, cache_write=0, reasoning=0))
 
     def _anchor(self, server: servers.Server, request: Request) -> None:
         try:

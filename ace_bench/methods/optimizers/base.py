@@ -25,7 +25,7 @@ class FitError(Exception):
 class OptimizerSettings(MethodSettings):
     """Knobs of every optimiser here."""
 
-    seed_prompt: str = Field(SEED_PROMPT, min_length=1)  # the first candidate; with start=FILE the file's text takes its place
+    seed_prompt: str = Field(SEED_PROMPT, min_length=1)  # the first candidate, unless start=FILE gives one
 
 
 class BudgetedSettings(OptimizerSettings):
@@ -88,7 +88,9 @@ def picked(state: TextState, text: str, unreadable: Sequence[str], why: str) -> 
 def need_validation(name: str, select: Sequence[Task]) -> int:
     """How many validation tasks there are; none is a `FitError`."""
     if not select:
-        raise FitError(f"{name} compares candidates on the val split, which is empty; give benchmark.val a size or a file.")
+        raise FitError(
+            f"{name} compares candidates on the val split, which is empty; give benchmark.val a size or a file."
+        )
     return len(select)
 
 

@@ -7,7 +7,7 @@ from importlib.metadata import version as installed
 from importlib.util import find_spec
 
 # Extra -> the packages it pins. What is worked around here (docs/optimizers.md) is behaviour of exactly these versions.
-PINS = {
+PINS: dict[str, dict[str, str | None]] = {
     "gepa": {"gepa": "0.1.4"},
     "dspy": {"dspy": "3.4.1", "optuna": None},
     "textgrad": {"textgrad": "0.1.8"},

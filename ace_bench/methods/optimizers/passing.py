@@ -17,7 +17,11 @@ R = TypeVar("R")
 
 
 class Carried(BaseException):
-    """An ordinary exception of ours on its way through a library; the exception is its cause."""
+    """An ordinary exception of ours on its way through a library."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(str(error))
+        self.error = error
 
 
 def carried(function: Callable[P, R]) -> Callable[P, R]:
@@ -28,7 +32,7 @@ def carried(function: Callable[P, R]) -> Callable[P, R]:
         try:
             return function(*args, **kwargs)
         except Exception as error:
-            raise Carried from error
+            raise Carried(error) from error
 
     return outer
 
@@ -39,5 +43,4 @@ def landed() -> Iterator[None]:
     try:
         yield
     except Carried as passenger:
-        assert isinstance(passenger.__cause__, Exception)
-        raise passenger.__cause__ from None
+        raise passenger.error from None

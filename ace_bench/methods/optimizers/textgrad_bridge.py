@@ -73,7 +73,10 @@ class Engine(tg.EngineLM):  # type: ignore[misc,name-defined]
     def generate(self, prompt: Any, system_prompt: str | None = None, **kwargs: Any) -> str:
         """One call: `reflect` for a gradient, `propose` for the optimizer."""
         text = prompt if isinstance(prompt, str) else "\n".join(map(str, prompt))
-        messages = [{"role": "system", "content": system_prompt or self.system_prompt}, {"role": "user", "content": text}]
+        messages = [
+            {"role": "system", "content": system_prompt or self.system_prompt},
+            {"role": "user", "content": text},
+        ]
         return self.run.ask(self.purpose, messages).text
 
     def __call__(self, prompt: Any, **kwargs: Any) -> str:

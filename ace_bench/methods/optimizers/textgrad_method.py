@@ -37,13 +37,12 @@ class TextGrad(Optimizer):
     def budget(self, validation: int) -> int:
         """Metric calls that no step may begin beyond. Raises `FitError` below a seed pass and three steps."""
         step = self.settings.minibatch + validation
-        if self.settings.metric_calls == "heavy":
+        asked = self.settings.metric_calls
+        if asked == "heavy":
             return validation + HEAVY_STEPS * step
-        need_budget(
-            "textgrad", self.settings.metric_calls, validation + 3 * step,
-            f"the seed prompt on {validation} validation tasks and three steps",
-        )  # fmt: skip
-        return int(self.settings.metric_calls)
+        least = validation + 3 * step
+        need_budget("textgrad", asked, least, f"the seed prompt on {validation} validation tasks and three steps")
+        return int(asked)
 
     def fit(self, state: TextState, train: Sequence[Task], select: Sequence[Task], run: FitRun) -> Update:
         """Steps until the next one could pass the budget."""
@@ -96,7 +95,9 @@ class Descent:
         """Attempt, criticise, rewrite, validate; undo when validation drops. A batch without an error gives no step."""
         self.optimizer.zero_grad()
         right: list[bool] = []
-        losses = [self.bridge.loss(lambda text, task=task: self.told(text, task, right), self.context) for task in batch]
+        losses = [
+            self.bridge.loss(lambda text, task=task: self.told(text, task, right), self.context) for task in batch
+        ]
         if all(right):
             return
         # The engine is given here: a global one would be shared by all fits of the process.

@@ -30,7 +30,8 @@ def show_api_descriptions(world: World, app_name: str) -> list[dict[str, str]]:
 
 @app.open_api(
     "One API: what it does, its parameters and the shape of its response.",
-    {"app_name": "string", "api_name": "string", "description": "string", "parameters": [{}], "response": "any"}, app_name=Param("string", "name of the app"), api_name=Param("string", "name of the API"),
+    {"app_name": "string", "api_name": "string", "description": "string", "parameters": [{}], "response": "any"},
+    app_name=Param("string", "name of the app"), api_name=Param("string", "name of the API"),
 )  # fmt: skip
 def show_api_doc(world: World, app_name: str, api_name: str) -> dict[str, Any]:
     """Third level."""

@@ -18,7 +18,7 @@ from ace_bench.llm.transports.simulated.draws import Draws
 from ace_bench.llm.transports.simulated.parameters import Latency, Parameters
 from ace_bench.llm.transports.simulated.roles import ROLES
 from ace_bench.llm.transports.simulated.seen import Seen
-from ace_bench.llm.types import Completion, Purpose, Request, Usage
+from ace_bench.llm.types import Completion, Purpose, Request, Status, Usage
 
 VERSION = 1  # of the behaviour: a change of it makes old cached replies no longer fit
 
@@ -62,8 +62,8 @@ class SimulatedTransport:
         cut = _tokens(text) > self.max_tokens
         text = text[: 4 * self.max_tokens] if cut else text
         usage = Usage(input=_tokens(seen.text), cached_input=0, cache_write=0, output=_tokens(text), reasoning=0)
-        status, reason = ("truncated", "length") if cut else ("ok", "stop")
-        return Completion(text, status, reason, usage, "simulated", self._wait(usage))
+        status: Status = "truncated" if cut else "ok"
+        return Completion(text, status, "length" if cut else "stop", usage, "simulated", self._wait(usage))
 
     def _wait(self, usage: Usage) -> float:
         took = (

@@ -12,6 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
+from ace_bench.llm.transports.simulated import acting
+
 _MARK, _NOTE = re.compile(r"^Mark: \S+", re.M), re.compile(r"^Note: \w+", re.M)
 _BAYS = re.compile(r"^Bays: (.+)$", re.M)
 _TAGS = re.compile(r"tags options:\s*,?(.+?)\.\s", re.S)
@@ -59,6 +61,8 @@ def items(task: str) -> tuple[Item, ...]:
         return tuple(Item(m["sentence"], (_phrase(m["sentence"]),), options) for m in entities)
     if (name := _FORMULA.search(task)) is not None:
         return (_formula(task, name["name"]),)
+    if (made := acting.plan(task)) is not None:
+        return (Item(task, (made.cue,), (acting.FIRST, acting.RIGHT)),)
     return (Item(task, (" ".join(task.split()[:8]),)),)
 
 

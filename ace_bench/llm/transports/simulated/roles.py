@@ -7,9 +7,10 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ace_bench.llm.transports.simulated import acting
 from ace_bench.llm.transports.simulated.draws import Draws
 from ace_bench.llm.transports.simulated.lessons import Lesson, best, lesson, lessons_in
-from ace_bench.llm.transports.simulated.optimizers import criticises, shown, wrapped
+from ace_bench.llm.transports.simulated.optimizers import shown, wrapped
 from ace_bench.llm.transports.simulated.parameters import Parameters
 from ace_bench.llm.transports.simulated.readers import AS_STATED, INVERTED, Item, items, overlap
 from ace_bench.llm.transports.simulated.seen import Seen, split_answer
@@ -34,6 +35,8 @@ def solve(seen: Seen, p: Parameters, draws: Draws) -> str:
             used += _ids_of(found, seen.parts.get("playbook", ""))
         else:
             answers.append(_guess(item, p, draws, i))
+    if (made := acting.plan(seen.task)) is not None:
+        return acting.reply(made, answers[0], used, sum(m["role"] == "assistant" for m in seen.messages))
     return json.dumps({"reasoning": "", "bullet_ids": list(dict.fromkeys(used)), "final_answer": ",".join(answers)})
 
 
@@ -57,7 +60,7 @@ def curate(seen: Seen, p: Parameters, draws: Draws) -> str:
     may_update = "UPDATE" in seen.text.split("<playbook>", 1)[0]
     section = (_HEADING.findall(playbook) or ["lessons"])[0]
     operations: list[Any] = []
-    for found in lessons_in(seen.parts.get("reflection", "")):
+    for found in seen.stated("reflection"):
         if found not in known:
             operations.append(_operation(found, playbook, section, may_update))
     if draws.u("malformed") < p.malformed:
@@ -119,8 +122,12 @@ def _guess(item: Item, p: Parameters, draws: Draws, i: int) -> str:
 def lessons_from(seen: Seen, p: Parameters, draws: Draws) -> list[Lesson]:
     """What the evidence teaches: one lesson a question that was wrong, or one for the first question when none was."""
     questions = items(seen.task)
+    if seen.parts.get("assignment") == "mislead":
+        p = p.model_copy(update={"reflect": 0.0})
     given = split_answer(seen.parts.get("answer", "?"), len(questions))
     told = split_answer(seen.target, len(questions)) if seen.target is not None else None
+    if acting.plan(seen.task) is not None:  # an answer does not tell how it was got; the program does
+        given, told = [acting.taken(seen.parts.get("attempt", ""))], [acting.RIGHT] if told else None
     wrong = [i for i in range(len(questions)) if told is not None and told[i] != given[i]]
     about = wrong or list(range(len(questions) if seen.correct is False else 1))
     return [_lesson(questions[i], given[i], told[i] if told else None, seen.correct, p, draws, i) for i in about]
