@@ -13,7 +13,7 @@ from typing import Literal
 
 from ace_bench.benchmarks import single_turn
 from ace_bench.benchmarks.jsonl import SPLITS, FileSettings, Loaded, Row, SplitFiles
-from ace_bench.benchmarks.single_turn import answer_once, quote, said
+from ace_bench.benchmarks.single_turn import OneCall, answer_once, quote, said
 from ace_bench.contracts import Ask, Episode, Feedback, Sample, Score, Task
 from ace_bench.prompts import Prompts
 
@@ -29,11 +29,10 @@ _NUMBERING = re.compile(r"^\(?\d{1,2}[.):]\s*")
 _NAMESPACE = re.compile(r"^us[-_]gaap[:_]\s*", re.IGNORECASE)
 
 
-class Finer:
+class Finer(OneCall):
     """The FiNER task set. Group = "all": a row mixes four tags, and any finer group would tell of the target."""
 
     name = "finer"
-    expected_calls = classmethod(single_turn.one_call)
 
     class Settings(FileSettings):
         """There is one prompt mode: the released code, too, puts the whole row before the model."""

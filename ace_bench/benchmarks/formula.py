@@ -14,7 +14,7 @@ from typing import Literal
 from ace_bench.benchmarks import single_turn
 from ace_bench.benchmarks.jsonl import SPLITS, FileSettings, Loaded, Row, SplitFiles
 from ace_bench.benchmarks.numbers import Percent, number
-from ace_bench.benchmarks.single_turn import answer_once, quote, said
+from ace_bench.benchmarks.single_turn import OneCall, answer_once, quote, said
 from ace_bench.contracts import Ask, Episode, Feedback, Sample, Score, Task
 from ace_bench.prompts import Prompts
 
@@ -27,11 +27,10 @@ INSTRUCTIONS = f"You solve exercises in financial arithmetic. Put the result alo
 _NAME = re.compile(r"Use formula (.+?) to answer the question", re.DOTALL)
 
 
-class Formula:
+class Formula(OneCall):
     """The Formula task set. Group = formula name (for orders and first-of-group figures; by itself in no prompt)."""
 
     name = "formula"
-    expected_calls = classmethod(single_turn.one_call)
 
     class Settings(FileSettings):
         """`prompt=upstream` asks the bare question, formula and explanation dropped, as the released code does."""

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Literal
 
 from ace_bench.benchmarks.jsonl import SPLITS, FileSettings, Loaded, Row, SplitFiles
-from ace_bench.benchmarks.single_turn import answer_once, quote, said
+from ace_bench.benchmarks.single_turn import OneCall, answer_once, quote, said
 from ace_bench.contracts import Ask, Benchmark, Episode, Feedback, Sample, Score, Task
 from ace_bench.prompts import Prompts
 
@@ -24,11 +24,10 @@ INSTRUCTIONS = (
 )
 
 
-class HouseLabels:
+class HouseLabels(OneCall):
     """The task set. Group = "all": any finer group would tell of the label."""
 
     name = "house_labels"
-    expected_calls = classmethod(single_turn.one_call)
 
     class Settings(FileSettings):
         """`test_labels=rotated`: the test split alone gets other labels (a control for protocol=offline)."""

@@ -94,8 +94,8 @@ def history(turns: Sequence[tuple[str, str]], longest: int) -> list[Message]:
     for i in range(len(kept) - (_KEPT + 1) // 2):
         if size <= longest:
             break
-        size += len(shown(BLANKED)) - len(kept[i][1])
-        kept[i] = (kept[i][0], shown(BLANKED))
+        if (saved := len(kept[i][1]) - len(shown(BLANKED))) > 0:
+            size, kept[i] = size - saved, (kept[i][0], shown(BLANKED))
     while size > longest and len(kept) > 1:
         size -= sum(map(len, kept.pop(0)))
     return [message for written, said in kept for message in (_message("assistant", written), _message("user", said))]

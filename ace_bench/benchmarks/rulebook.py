@@ -19,7 +19,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from ace_bench.benchmarks import single_turn
-from ace_bench.benchmarks.single_turn import answer_once
+from ace_bench.benchmarks.single_turn import OneCall, answer_once
 from ace_bench.contracts import Ask, Episode, Feedback, Sample, Score, Task, text_digest
 from ace_bench.prompts import Prompts
 
@@ -50,11 +50,10 @@ class Rule:
         return self.mark if self.note is None else f"{self.mark}+{self.note}"
 
 
-class Rulebook:
+class Rulebook(OneCall):
     """The benchmark. Scores: `exact` (the bay, case aside)."""
 
     name = "rulebook"
-    expected_calls = classmethod(single_turn.one_call)
 
     class Settings(BaseModel):
         """Knobs of the world; sizes are numbers of samples."""

@@ -127,9 +127,11 @@ class _Child:
         # ours alone, so -s (no user folder), -S (no site packages) and -P (no script folder) isolate as well.
         command = [sys.executable, "-s", "-S", "-P", "-B", str(_SCRIPT)]
         env = {"PYTHONHASHSEED": "0", "PYTHONUTF8": "1"}
-        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
         try:
-            self.process = subprocess.Popen(command, cwd="/", env=env, start_new_session=True, **pipes)
+            self.process = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd="/", env=env,
+                start_new_session=True,
+            )  # fmt: skip
         except OSError as e:
             raise SandboxLost(f"The sandboxed interpreter could not be started: {e.strerror}.") from e
         assert self.process.stdin is not None

@@ -30,10 +30,14 @@ def answer_once(prompts: Prompts, instructions: str, context: str, task: Task, a
     return episode_of(task, ask("solve", messages, schema=Solution, repair=False))
 
 
-def one_call(cls: type, settings: Any) -> Expected:
+class OneCall:
     """What an attempt asks, for `ace-bench plan`: one call, and one to a judge (two with a repair) where there is one."""
-    judged = getattr(settings, "judge", False) or getattr(settings, "scoring", None) == "judge"
-    return {"solve": (1, 1)} | ({"judge": (0, 2)} if judged else {})
+
+    @classmethod
+    def expected_calls(cls, settings: Any) -> Expected:
+        """Calls of one attempt (see `contracts.Benchmark`)."""
+        judged = getattr(settings, "judge", False) or getattr(settings, "scoring", None) == "judge"
+        return {"solve": (1, 1)} | ({"judge": (0, 2)} if judged else {})
 
 
 def episode_of(task: Task, reply: Reply) -> Episode:

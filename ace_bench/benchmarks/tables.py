@@ -25,7 +25,7 @@ from ace_bench.benchmarks.jsonl import (
     file_lines,
     json_object,
 )
-from ace_bench.benchmarks.single_turn import one_call
+from ace_bench.benchmarks.single_turn import OneCall
 from ace_bench.contracts import Sample, Task
 
 Values = dict[str, Any]  # one row: column -> value
@@ -131,12 +131,11 @@ def _from_row(row: Row) -> Sample:
     return Sample(Task(row.id, "all", row.context), row.target)
 
 
-class TableBenchmark:
+class TableBenchmark(OneCall):
     """What the benchmarks on tables share: splits, what was read, digests. A subclass sets `_files`."""
 
     name: ClassVar[str]
     _files: TableSplits
-    expected_calls = classmethod(one_call)
 
     def splits(self) -> tuple[str, ...]:
         """train, val and test; a split without a file is empty."""

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from ace_bench import __version__
-from ace_bench.cli import data, doctor, model, report, run
+from ace_bench.cli import capsule, data, doctor, methods, model, plan, report, run
 
 app = typer.Typer(
     name="ace-bench",
@@ -20,8 +20,11 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command("run", help=run.HELP)(run.run)
+app.command("plan", help=plan.HELP)(plan.plan)
 app.command("report", help=report.HELP)(report.report)
+app.command("methods", help=methods.HELP)(methods.methods)
 app.command("doctor", help=doctor.HELP)(doctor.doctor)
+app.add_typer(capsule.app, name="capsule")
 app.add_typer(data.app, name="data")
 app.add_typer(model.app, name="model")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +12,7 @@ import typer
 
 from ace_bench.cli.errors import BadInput, sentences
 
-HELP = """Public data: list | fetch | verify | path.
+HELP = """Public data: list | fetch | verify | path | setup.
 
 Copies lie under --root, else under the folder ACE_BENCH_DATA names, else in ./data."""
 
@@ -105,3 +106,27 @@ def path_(name: Annotated[str, typer.Argument(metavar="NAME")], root: Root = Non
         from ace_bench.data import data_root, located
 
         typer.echo(str(located(name, data_root(root))))
+
+
+@app.command("setup", help="Make what a benchmark needs besides files: `setup appworld` (its engine; its data, if fetched).")
+def setup(
+    name: Annotated[str, typer.Argument(metavar="appworld")],
+    root: Root = None,
+    python: Annotated[str | None, typer.Option("--python", help="The interpreter to build the environment from.")] = None,
+) -> None:
+    """The verb `setup`. Repeating it is harmless."""
+    with _told():
+        from ace_bench.data import DataMissing, appworld_setup, chosen, data_root, located, state_of
+
+        if name != "appworld":
+            raise BadInput(f"There is nothing to set up for {name!r}. Known: appworld.")
+        try:
+            appworld_setup.setup_engine(typer.echo, python or sys.executable)
+            bundle, (source,) = located("appworld", data_root(root)), chosen(["appworld"])
+            if (state := state_of(source, data_root(root))).status != "good":
+                raise BadInput(f"{bundle} is not the official bundle: {state.reason}. Run: ace-bench data fetch appworld")
+            appworld_setup.setup_data(bundle, typer.echo)
+        except DataMissing as missing:
+            typer.echo(f"The official tasks are not here. {missing} A root of your own: benchmark.root=PATH.")
+        except appworld_setup.SetupError as error:
+            raise BadInput(str(error)) from error

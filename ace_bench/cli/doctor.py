@@ -17,7 +17,9 @@ import typer
 
 from ace_bench.cli.errors import sentences
 
-HELP = "What is installed, which models can run, where data is, and what to do about each gap. Reads only; sends nothing."
+HELP = (
+    "What is installed, which models can run, where data is, and what to do about each gap. Reads only; sends nothing."
+)
 _REQUIREMENT = re.compile(r"""^(?P<name>[\w.-]+)(\[[^\]]*\])?[^;]*; extra == ["'](?P<extra>[\w-]+)["']""")
 _SELF = "ace-bench"
 _LITTLE_DISK = 3e9  # bytes; the largest weights need twice their 1.1 GB while they are joined

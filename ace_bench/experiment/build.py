@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from ace_bench.contracts import Benchmark, Method, Sample
 from ace_bench.experiment.plugins import PlanError
 from ace_bench.experiment.spec import CellSpec, OfflineSpec
-from ace_bench.playbook import Playbook, parse
+from ace_bench.experiment.warm import Warm, warm
 from ace_bench.prompts import Prompts
 from ace_bench.protocols.orders import order_digest, ordered
 
@@ -44,24 +43,16 @@ class Built:
     benchmark: Benchmark
     method: Method
     streams: Streams
+    start: Warm | None = None
 
 
 def build(spec: CellSpec) -> Built:
     """Make the parts. Raises `PlanError` where the data does not carry the protocol (an empty split)."""
     prompts = Prompts.open(spec.prompts, labels=spec.feedback.regime == "gt")
     benchmark: Benchmark = spec.benchmark.cls(spec.benchmark.settings, prompts)
-    method: Method = spec.method.cls(spec.method.settings, prompts, _initial(spec))
-    return Built(prompts, benchmark, method, _streams(spec, benchmark))
-
-
-def _initial(spec: CellSpec) -> Playbook | None:
-    if spec.start is None:
-        return None
-    path = Path(spec.start)
-    try:
-        return parse(path.read_text(encoding="utf-8"))
-    except ValueError as e:
-        raise PlanError(f"start={path} is not a playbook in text form: {e}") from e
+    start = warm(spec.start) if spec.start else None
+    method: Method = spec.method.cls(spec.method.settings, prompts, start.playbook if start else None)
+    return Built(prompts, benchmark, method, _streams(spec, benchmark), start)
 
 
 def _streams(spec: CellSpec, benchmark: Benchmark) -> Streams:

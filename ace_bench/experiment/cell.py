@@ -18,6 +18,7 @@ from ace_bench.experiment.identity import cell_digest
 from ace_bench.experiment.spec import CellSpec, OfflineSpec, OnlineSpec, check
 from ace_bench.experiment.totals import INPUT, OUTPUT, cell_row
 from ace_bench.llm import Route, Session, Spent
+from ace_bench.llm.types import BudgetExceeded
 from ace_bench.llm.embedders.base import LOCAL
 from ace_bench.llm.embedders.metered import settles
 from ace_bench.protocols.frozen import frozen
@@ -66,7 +67,7 @@ def _guarded(spec: CellSpec, cell: str, folder: CellFolder) -> CellResult:
     masker = Masker(spec.canonical())
     try:
         _run(spec, cell, folder, masker)
-    except stopping.Stopped as e:
+    except (stopping.Stopped, BudgetExceeded) as e:  # at a step boundary: the same command resumes it (with a higher cap)
         return CellResult(cell, "stopped", str(e), str(folder.path))
     except (
         BaseException
@@ -91,7 +92,7 @@ def _run(spec: CellSpec, cell: str, folder: CellFolder, masker: Masker) -> None:
     timeline = _timeline(spec, cell, folder, built)
     progress.current().cell_started(cell, built.streams.steps(spec))
     timeline.end(_protocol(spec, timeline, built))
-    _finish(spec, cell, folder, digests, note)
+    _finish(spec, cell, folder, built, digests, note)
 
 
 def _manifest(spec: CellSpec, cell: str, folder: CellFolder, digests: dict[str, str], masker: Masker) -> dict[str, Any]:
@@ -168,14 +169,17 @@ def _protocol(spec: CellSpec, timeline: Timeline, built: Built) -> Any:
             return frozen(timeline, streams.test)
 
 
-def _finish(spec: CellSpec, cell: str, folder: CellFolder, digests: dict[str, str], note: dict[str, Any]) -> None:
+def _finish(
+    spec: CellSpec, cell: str, folder: CellFolder, built: Built, digests: dict[str, str], note: dict[str, Any]
+) -> None:
     """Tables from the journal, and the marker that says they are whole."""
     tables: dict[str, list[Row]] = defaultdict(list)
     for record in folder.journal.records:
         for table, rows in record["rows"].items():
             tables[table] += [{"cell": cell, **row} for row in rows]
+    start = built.start
     row = cell_row(
-        spec, digests, tables, cell=cell, instance=folder.instance, simulated=shared.is_simulated(spec),
+        spec, digests, tables, start=start.source if start else None, start_tokens=start.tokens if start else None, cell=cell, instance=folder.instance, simulated=shared.is_simulated(spec),
         status="finished", attempts=folder.attempts, error=None, wall_s=folder.wall_s, code=_code(note),
     )  # fmt: skip
     tables["cells"] = [row]

@@ -135,6 +135,9 @@ class PlanSweeper(Sweeper):
         for key in SHARED:
             if any(p.config[key] != plan[0].config[key] for p in plan):
                 raise PlanError(f"{key} is of the whole experiment and cannot differ between its cells: launch twice.")
+        from ace_bench.experiment.planning.caps import refuse_unkept
+
+        refuse_unkept([p.spec for p in plan])
         caps = plan[0].spec.limits.capped()
         one = self._in_process() or dict(getattr(self.launcher, "joblib", {})).get("n_jobs") == 1
         if caps and not one:

@@ -18,16 +18,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from ace_bench.contracts import REGIMES, Context, Experience, Feedback, Regime, Run, Task, Update
-from ace_bench.methods import text_state
+from ace_bench.contracts import Context, Expected, Experience, Feedback, Regime, Run, Task, Update
 from ace_bench.methods.base import MethodSettings, attempt_fields, feedback_text
-from ace_bench.methods.retrieval import nearest, packed
-from ace_bench.methods.text_state import Pair, TextState
-from ace_bench.playbook import Playbook, Rejection
+from ace_bench.methods.retrieval import nearest
+from ace_bench.methods.text_state import Pair, TextMethod, TextState
+from ace_bench.playbook import Rejection
 from ace_bench.prompts import Prompts
 from ace_bench.prompts.tagged import Extraction, sheet_in
 
@@ -36,12 +35,10 @@ RETRIEVES = ("dynamic_retrieval", "retrieval_synthesis")
 CURATES = ("cumulative", "retrieval_synthesis")
 
 
-class DynamicCheatsheet:
-    """The method. `our_regimes`: where it is our construction rather than the source's."""
+class DynamicCheatsheet(TextMethod):
+    """Dynamic Cheatsheet (Suzgun et al. 2025): a sheet of free text, rewritten as it goes; or earlier attempts as they were."""
 
-    regimes: ClassVar[frozenset[Regime]] = frozenset(REGIMES)
-    our_regimes: ClassVar[frozenset[Regime]] = frozenset({"gt", "outcome"})
-    protocols: ClassVar[frozenset[str]] = frozenset({"online", "offline", "frozen"})
+    our_regimes: ClassVar[frozenset[Regime]] = frozenset({"gt", "outcome"})  # our construction, not the source's
 
     class Settings(MethodSettings):
         """Knobs. A knob that the variant does not use is refused."""
@@ -66,8 +63,23 @@ class DynamicCheatsheet:
                 raise ValueError(f"variant {self.variant} does not use {names}; leave it out")
             return self
 
-    def __init__(self, settings: Any, prompts: Prompts, initial: Playbook | None = None) -> None:
-        self.settings, self.prompts, self.initial = settings, prompts, initial
+    @classmethod
+    def embeds(cls, settings: DynamicCheatsheet.Settings) -> bool:
+        """Whether the run needs an embedder: the variants that retrieve."""
+        return settings.variant in RETRIEVES
+
+    @classmethod
+    def expected_calls(cls, settings: DynamicCheatsheet.Settings) -> Expected:
+        """Calls of one update, for `ace-bench plan`: no reply is ever asked for again."""
+        if settings.variant != "cumulative":
+            return {}
+        return {"rewrite": (settings.rounds, settings.rounds), "solve": (settings.rounds - 1, settings.rounds - 1)}
+
+    @classmethod
+    def expected_prepare_calls(cls, settings: DynamicCheatsheet.Settings) -> Expected:
+        """Calls before an attempt: the curator of retrieval-synthesis, and the embedding of the task."""
+        asked = {"rewrite": (1, 1)} if settings.variant == "retrieval_synthesis" else {}
+        return asked | ({"embed": (0, 1)} if cls.embeds(settings) else {})
 
     def start(self, run: Run) -> TextState:
         """The empty sheet, or the given playbook as text."""
@@ -89,8 +101,7 @@ class DynamicCheatsheet:
             return Update(state)
         if self.settings.variant == "cumulative":
             return self.cumulated(state, experience, run)
-        (vector,) = packed([experience.task.input], run) if self.settings.variant in RETRIEVES else ("",)
-        pair = Pair(experience.task.input, experience.episode.trace, note(experience.feedback), vector)
+        pair = Pair(experience.task.input, experience.episode.trace, note(experience.feedback))
         # The context of a DC-RS episode is the sheet its curator wrote for it: that one is kept.
         sheet = experience.episode.context if self.settings.variant in CURATES else state.text
         return Update(TextState(sheet, state.version + 1, (*state.pairs, pair)), proposed=1, applied=1)
@@ -123,14 +134,6 @@ class DynamicCheatsheet:
         messages = self.prompts.messages("cheatsheet_synthesis", sheet=state.text, examples=shown, task=task.input)
         sheet = sheet_in(run.ask("rewrite", messages).text, self.settings.extraction)
         return shown if sheet is None else sheet
-
-    def dump(self, state: TextState) -> dict[str, Any]:
-        """The state as JSON values."""
-        return text_state.dump(state)
-
-    def load(self, data: dict[str, Any]) -> TextState:
-        """The state that `dump` wrote."""
-        return text_state.load(data)
 
 
 def examples(prompts: Prompts, near: Sequence[tuple[float, Pair]]) -> str:

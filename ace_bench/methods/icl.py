@@ -1,5 +1,4 @@
-"""In-context learning: solved training tasks before the model (paper, section 4.2: "all training samples if they fit the
-context window, else as many as fit").
+"""In-context learning: solved training tasks before the model (paper, baselines: all of them, or as many as fit).
 
 A batch method without any completion: it reads the labels of the training set, so it runs under `gt` alone.
 What is ours: the paper does not say which samples it takes when not all fit. Here they are drawn at random, with the run's
@@ -13,19 +12,18 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from ace_bench.contracts import Context, FitRun, Regime, Run, Task, Update, token_estimate
-from ace_bench.methods import text_state
+from ace_bench.contracts import Context, Expected, FitRun, Regime, Run, Task, Update, token_estimate
 from ace_bench.methods.base import MethodSettings
-from ace_bench.methods.retrieval import nearest, packed
-from ace_bench.methods.text_state import Pair, TextState
+from ace_bench.methods.retrieval import nearest
+from ace_bench.methods.text_state import Pair, TextMethod, TextState
 from ace_bench.playbook import Playbook
 from ace_bench.prompts import Prompts
 
 GAP = "\n\n"  # between two shots
 
 
-class Icl:
-    """Few-shot, or many-shot, prompting."""
+class Icl(TextMethod):
+    """In-context learning: solved training tasks before the model."""
 
     regimes: ClassVar[frozenset[Regime]] = frozenset({"gt"})
     protocols: ClassVar[frozenset[str]] = frozenset({"offline"})
@@ -41,7 +39,27 @@ class Icl:
     def __init__(self, settings: Any, prompts: Prompts, initial: Playbook | None = None) -> None:
         if initial is not None:
             raise ValueError("method icl has only its examples as context: leave out start=.")
-        self.settings, self.prompts = settings, prompts
+        super().__init__(settings, prompts)
+
+    @classmethod
+    def embeds(cls, settings: Icl.Settings) -> bool:
+        """Whether the run needs an embedder: only nearest shots do."""
+        return settings.pick == "nearest"
+
+    @classmethod
+    def expected_calls(cls, settings: Icl.Settings) -> Expected:
+        """None: there are no updates."""
+        return {}
+
+    @classmethod
+    def expected_fit_calls(cls, settings: Icl.Settings, train: int, select: int) -> Expected:
+        """A fit asks for no completion; nearest shots need the embeddings of the training tasks."""
+        return {"embed": (1, train)} if cls.embeds(settings) else {}
+
+    @classmethod
+    def expected_prepare_calls(cls, settings: Icl.Settings) -> Expected:
+        """Nearest shots: the embedding of the task."""
+        return {"embed": (0, 1)} if cls.embeds(settings) else {}
 
     def start(self, run: Run) -> TextState:
         """No examples yet."""
@@ -52,9 +70,8 @@ class Icl:
         order = list(train)
         run.rng("shots").shuffle(order)
         if self.settings.pick == "nearest":
-            vectors = packed([task.input for task in order], run)
-            pool = (Pair(t.input, run.label(t), "", v) for t, v in zip(order, vectors, strict=True))
-            fitted = TextState("", state.version + 1, tuple(pool))
+            run.embed([task.input for task in order])  # asked here, so that no scored task pays for it
+            fitted = TextState("", state.version + 1, tuple(Pair(task.input, run.label(task)) for task in order))
         else:
             drawn = self.fitting(Pair(task.input, run.label(task)) for task in order[: self.settings.shots])
             fitted = TextState(self.shown(drawn), state.version + 1, tuple(drawn))
@@ -90,11 +107,3 @@ class Icl:
         """The shots as text; "" for none."""
         shots = [self.shot(i, pair) for i, pair in enumerate(pairs, 1)]
         return self.prompts.text("shots", shots=GAP.join(shots)) if shots else ""
-
-    def dump(self, state: TextState) -> dict[str, Any]:
-        """The state as JSON values."""
-        return text_state.dump(state)
-
-    def load(self, data: dict[str, Any]) -> TextState:
-        """The state that `dump` wrote."""
-        return text_state.load(data)

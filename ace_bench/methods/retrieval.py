@@ -1,40 +1,22 @@
-"""Nearest earlier tasks by the cosine of their embeddings (Dynamic Cheatsheet's retrieval; nearest shots of ICL)."""
+"""Nearest texts by the cosine of their embeddings. A run embeds each text once, however often it is named here."""
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Sequence
-from typing import Any
 
 from ace_bench.contracts import Run, Task
 from ace_bench.methods.text_state import Pair
 from ace_bench.playbook import Playbook
 
 
-def packed(texts: Sequence[str], run: Run) -> list[str]:
-    """The embedding of each text as base64 of little-endian float32, the form in which a state keeps it."""
-    import numpy as np
-
-    vectors = np.asarray(run.embed(list(texts)), dtype="<f4")
-    return [base64.b64encode(vector.tobytes()).decode() for vector in vectors]
-
-
 def nearest(pairs: Sequence[Pair], text: str, run: Run) -> list[tuple[float, Pair]]:
-    """(cosine, pair) for every pair, the most similar first; of equal ones the later first. Embeds `text`, if it must."""
-    import numpy as np
-
+    """(cosine, pair) for every pair, the most similar to `text` first; of equal ones the later first."""
     if not pairs:
         return []
-    (query,) = np.asarray(run.embed([text]), dtype="<f4")
-    cosines = [float(_vector(pair) @ query) for pair in pairs]
+    vectors = run.embed([*(pair.input for pair in pairs), text])
+    cosines = [float(cosine) for cosine in vectors[:-1] @ vectors[-1]]
     ranked = sorted(range(len(pairs)), key=lambda i: (-cosines[i], -i))
     return [(cosines[i], pairs[i]) for i in ranked]
-
-
-def _vector(pair: Pair) -> Any:
-    import numpy as np
-
-    return np.frombuffer(base64.b64decode(pair.vector), dtype="<f4")
 
 
 def closest(playbook: Playbook, task: Task, k: int, run: Run) -> Playbook:

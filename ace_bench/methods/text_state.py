@@ -5,18 +5,19 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from ace_bench.methods.base import MethodBase
+
 
 @dataclass(frozen=True, slots=True)
 class Pair:
     """A task and what was written for it: an attempt (Dynamic Cheatsheet) or the right answer (ICL).
 
-    `note` is what the feedback told of the attempt. `vector` is the embedding of `input` (`retrieval.packed`), or "".
+    `note` is what the feedback told of the attempt.
     """
 
     input: str
     output: str
     note: str = ""
-    vector: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +33,13 @@ class TextState:
         return self.text
 
 
-def dump(state: TextState) -> dict[str, Any]:
-    """The state as JSON values; `load` gives it back."""
-    return {"text": state.text, "version": state.version, "pairs": [asdict(pair) for pair in state.pairs]}
+class TextMethod(MethodBase):
+    """A method whose state is a `TextState`."""
 
+    def dump(self, state: TextState) -> dict[str, Any]:
+        """The state as JSON values; `load` gives it back."""
+        return asdict(state)
 
-def load(data: dict[str, Any]) -> TextState:
-    """The state that `dump` wrote."""
-    return TextState(data["text"], data["version"], tuple(Pair(**pair) for pair in data["pairs"]))
+    def load(self, data: dict[str, Any]) -> TextState:
+        """The state that `dump` wrote."""
+        return TextState(data["text"], data["version"], tuple(Pair(**pair) for pair in data["pairs"]))

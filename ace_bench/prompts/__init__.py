@@ -13,8 +13,8 @@ from functools import cached_property
 from pathlib import Path
 
 ROLES = (
-    "solve", "react", "reflect", "refine", "harm", "curate", "rewrite", "cheatsheet", "cheatsheet_synthesis", "cheatsheet_examples",
-    "cheatsheet_example", "cheatsheet_history", "shots", "shot", "judge",
+    "solve", "react", "reflect", "refine", "harm", "curate", "rewrite", "cheatsheet", "cheatsheet_synthesis",
+    "cheatsheet_examples", "cheatsheet_example", "cheatsheet_history", "shots", "shot", "judge",
 )  # fmt: skip
 FIELD = re.compile(r"\{\{(\w+)\}\}")
 _PART = re.compile(r"^=== (system|user) ===\n", re.MULTILINE)
@@ -37,8 +37,9 @@ class Prompts:
 
     @classmethod
     def open(cls, where: str | None, *, labels: bool = True) -> Prompts:
-        """The prompts that `prompts=` names: None, `PATH` or `folder:PATH`, `shipped:short`, `ace_checkout:PATH`, `dc_checkout:PATH`.
+        """The prompts that `prompts=` names. None: ours. Else one of these:
 
+        `PATH` or `folder:PATH`, `shipped:short`, `ace_checkout:PATH`, `dc_checkout:PATH`.
         `labels` says whether the run may see targets: the released ACE code has two Reflectors and two Curators.
         Raises PromptError where nothing usable is found.
         """
@@ -50,7 +51,7 @@ class Prompts:
 
             return cls(own=ace(Path(path), labels) if kind == "ace_checkout" else dynamic_cheatsheet(Path(path)))
         if kind == "shipped":  # a set that travels with the package: short, for small local models
-            return cls(Path(__file__).with_name(path))
+            return cls(Path(__file__).parent / path)
         return cls(Path(path if kind == "folder" else where))
 
     @cached_property

@@ -39,17 +39,20 @@ def usage(folder: Path) -> Usage:
     """The usage of the cell in `folder`."""
     import pyarrow.compute as pc
 
-    money = ("cost", "cost_uncached", "input_cost_uncached")
-    columns = ("needed", "billed", "call_phase", "served_from", *_INPUT, *_OUTPUT, *money)
+    flags, money = ("needed", "billed", "call_phase", "served_from"), ("cost", "cost_uncached", "input_cost_uncached")
+    columns = (*flags, *_INPUT, *_OUTPUT, *money)
     calls = read_table([folder], "calls", columns)
     asked = pc.and_(calls["needed"], pc.not_equal(calls["call_phase"], "probe"))
     needed, billed = calls.filter(asked), calls.filter(calls["billed"])
-    provider = needed.filter(pc.equal(needed["served_from"], "provider"))  # our own store's replies tell nothing of a cache
+    # A reply out of our own store tells nothing of the provider's cache.
+    provider = needed.filter(pc.equal(needed["served_from"], "provider"))
     return Usage(
         needed.num_rows,
         _whole(needed, _INPUT),
         _whole(needed, _OUTPUT),
-        *(_total(needed, column) for column in money),
+        _total(needed, "cost"),
+        _total(needed, "cost_uncached"),
+        _total(needed, "input_cost_uncached"),
         _whole(provider, _INPUT),
         _whole(provider, ("cached_input",)),
         _whole(billed, _INPUT),

@@ -77,6 +77,8 @@ config_digest string SHA-256 of that config
 data_digest string SHA-256 over the samples, all splits
 order_digest string SHA-256 over the sample ids in stream order
 prompts_digest string SHA-256 over the role prompts
+start string? id of the finished cell, or name of the file, that the initial state came from; null for a cold start
+start_tokens int? tokens that were needed to make that state: a cost of its own, in no other column
 code string version of ace_bench and git commit when known
 status string finished, failed or stopped
 attempts int how often this cell was started

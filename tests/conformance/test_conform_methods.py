@@ -131,7 +131,9 @@ def test_every_call_is_accounted(tmp_path, name):
     assert len(ran.rows["calls"]) == len(ran.transport.seen)
     assert all(c["input"] is not None and c["output"] is not None for c in ran.rows["calls"])
     needed = sum(step[f"{p}_calls"] for step in ran.rows["steps"] for p in ("adapt", "select", "score", "probe"))
-    whole = [] if online(name) else [c for c in ran.rows["calls"] if c["phase"] == "adapt"]  # a fit has no row of its own
+    whole = (
+        [] if online(name) else [c for c in ran.rows["calls"] if c["phase"] == "adapt"]
+    )  # a fit has no row of its own
     assert needed + sum(c["needed"] for c in whole) == sum(c["needed"] for c in ran.rows["calls"])
 
 
@@ -161,7 +163,9 @@ EVERY = {"solve", "reflect", "curate", "rewrite"}
 
 
 @pytest.mark.parametrize("kind", BAD)
-@pytest.mark.parametrize(("name", "purpose"), [(name, asked) for name in METHODS for asked in sorted(ASKS.get(name, EVERY))])
+@pytest.mark.parametrize(
+    ("name", "purpose"), [(name, asked) for name in METHODS for asked in sorted(ASKS.get(name, EVERY))]
+)
 def test_survives_bad_replies_with_the_state_whole(tmp_path, name, kind, purpose):
     bad = Recorder(
         SimulatedTransport(SimulatedTransport.Settings()),
@@ -187,7 +191,13 @@ def test_every_knob_changes_the_calls_or_the_state(tmp_path, name):
         assert (name, knob) in KNOBS, f"method.{knob} of {name} has no test value: is it wired?"
         beside, mangle = WITH.get((name, knob), {}), CUT.get((name, knob))
         runs = [
-            play(tmp_path / f"{knob}{i}", make(name, **{**beside, **own}), world(name, 30), regime=regime, transport=played(mangle))
+            play(
+                tmp_path / f"{knob}{i}",
+                make(name, **{**beside, **own}),
+                world(name, 30),
+                regime=regime,
+                transport=played(mangle),
+            )
             for i, own in enumerate((BESIDE.get((name, knob), {}), {knob: KNOBS[name, knob]}))
         ]
         seen = [(ran.transport.seen, ran.state) for ran in runs]

@@ -4,10 +4,14 @@ import pytest
 from harness import rulebook, run, simulated
 
 from ace_bench.benchmarks.rulebook import Rulebook
+from ace_bench.experiment.plugins import PlanError
+from ace_bench.experiment.spec import check
 from ace_bench.methods.dynamic_cheatsheet import DynamicCheatsheet
 from ace_bench.prompts import ROLES, PromptError, Prompts
 
-GENERATOR = 'P = """Play {} then {} ask {} in {}\n{{"final_answer": 1}}\n---\n"""\nGENERATOR_PROMPT = P\nraise SystemExit\n'
+GENERATOR = (
+    'P = """Play {} then {} ask {} in {}\n{{"final_answer": 1}}\n---\n"""\nGENERATOR_PROMPT = P\nraise SystemExit\n'
+)
 REFLECTOR = (
     'REFLECTOR_PROMPT = "gt {question}|{reasoning_trace}|{predicted_answer}|{ground_truth}|{environment_feedback}|'
     '{bullets_used}"\nREFLECTOR_PROMPT_NO_GT = "{question}|{bullets_used} {{x}}"\n'
@@ -89,10 +93,10 @@ def test_plain_paths_and_folder_are_the_same(tmp_path):
 
 
 @pytest.mark.parametrize(("change", "sentence"), [
-    (lambda ace: (ace / "ace/prompts/curator.py").unlink(), "CURATOR_PROMPT .for role curate."),
+    (lambda ace: (ace / "ace/prompts/curator.py").unlink(), r"CURATOR_PROMPT .for role curate."),
     (lambda ace: (ace / "ace/prompts/curator.py").write_text("CURATOR_PROMPT = '{mystery}'"), "asks for {mystery}"),
     (lambda ace: (ace / "ace/prompts/curator.py").write_text("CURATOR_PROMPT = '{ x'"), "not a template of the known form"),
-    (lambda ace: (ace / "ace/prompts/curator.py").write_text("CURATOR_PROMPT = f'{x}'"), "CURATOR_PROMPT .for role curate."),
+    (lambda ace: (ace / "ace/prompts/curator.py").write_text("CURATOR_PROMPT = f'{x}'"), r"CURATOR_PROMPT .for role curate."),
 ])  # fmt: skip
 def test_what_is_absent_or_strange_is_a_sentence(ace, change, sentence):
     change(ace)
@@ -106,7 +110,7 @@ def test_two_different_candidates_are_named(dc):
         Prompts.open(f"dc_checkout:{dc}")
     (dc / "prompts" / "rs.txt").unlink()
     (dc / "prompts" / "cu2.txt").unlink()
-    with pytest.raises(PromptError, match="NEXT_INPUT.* .for role cheatsheet_synthesis."):
+    with pytest.raises(PromptError, match=r"NEXT_INPUT.* .for role cheatsheet_synthesis."):
         Prompts.open(f"dc_checkout:{dc}")
 
 
@@ -114,3 +118,22 @@ def test_two_different_candidates_are_named(dc):
 def test_a_clone_that_is_not_there(kind, tmp_path):
     with pytest.raises(PromptError, match="is not a folder; give the folder of your clone"):
         Prompts.open(f"{kind}:{tmp_path / 'absent'}")
+
+
+def spec_of(prompts, regime="gt"):
+    return check({
+        "name": "n", "results": "r", "seed": 0, "order": {"kind": "shuffled", "seed": 0}, "prompts": prompts,
+        "cache": {"mode": "off", "path": "r.db"}, "limits": {}, "method": {"name": "base"}, "protocol": {"name": "frozen"},
+        "benchmark": {"name": "rulebook"}, "model": {"name": "simulated", "transport": "simulated"},
+        "feedback": {"regime": regime},
+    })  # fmt: skip
+
+
+def test_a_cell_is_known_by_the_texts_and_not_by_the_place_of_the_clone(ace, tmp_path):
+    first = spec_of(f"ace_checkout:{ace}").id()
+    (ace / "notes.txt").write_text("nothing of a prompt")
+    assert spec_of(f"ace_checkout:{ace.rename(tmp_path / 'moved')}").id() == first
+    (tmp_path / "moved" / "ace" / "prompts" / "curator.py").write_text("CURATOR_PROMPT = 'x'")
+    assert spec_of(f"ace_checkout:{tmp_path / 'moved'}").id() != first
+    with pytest.raises(PlanError, match="CURATOR_PROMPT_NO_GT"):
+        spec_of(f"ace_checkout:{tmp_path / 'moved'}", "none")

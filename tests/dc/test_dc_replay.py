@@ -99,23 +99,18 @@ def recorded(rows, variant):
 
 
 def similarities(rows):
-    """An embedder that gives the cosines which the log prints: pairs are unit axes, a query holds its cosines."""
+    """An embedder that gives the cosines which the log prints: earlier tasks are unit axes, the task holds its cosines."""
     at = {row["raw_input"]: i for i, row in enumerate(rows)}
-    queried = set()
 
     def embed(self, texts):
-        (text,) = texts
-        i, out = at[text], np.zeros(len(rows))
-        if i == 0 or i in queried:  # asked again: the pair is being kept
-            out[i] = 1.0
-            return out[None]
-        queried.add(i)
-        printed = rows[i]["steps"][0]["current_cheatsheet"].split("(Similarity: ")[1:] if i else []
-        near = [at[text] for text in rows[i]["top_k_original_inputs"]]
-        for rank, one in enumerate(near):  # the most similar first, and printed last
-            cosine = float(printed[len(near) - 1 - rank].partition(")")[0]) if printed else 0.5
-            out[one] = cosine - rank * 1e-5
-        return out[None]
+        out = np.zeros((len(texts), len(rows)))
+        for line, text in enumerate(texts[:-1]):
+            out[line, at[text]] = 1.0
+        row = rows[at[texts[-1]]]
+        printed = row["steps"][0]["current_cheatsheet"].split("(Similarity: ")[1:]
+        for rank, text in enumerate(row["top_k_original_inputs"]):  # the most similar first, and printed last
+            out[-1, at[text]] = (float(printed[-1 - rank].partition(")")[0]) if printed else 0.5) - rank * 1e-5
+        return out
 
     return embed
 
@@ -151,5 +146,7 @@ def test_every_later_prompt_is_rendered_byte_for_byte(trial_data, tmp_path, monk
 def test_all_the_logs_that_are_there_are_replayed(trial_data):
     """The logs of a state machine; Baseline and EmptyCheatsheet have no state."""
     folder = trial_data / "dynamic_cheatsheet"
-    there = {str(p.relative_to(folder).with_suffix("")) for p in folder.rglob("*.jsonl") if p.stem.endswith((CU, RS, DR))}
+    there = {
+        str(p.relative_to(folder).with_suffix("")) for p in folder.rglob("*.jsonl") if p.stem.endswith((CU, RS, DR))
+    }
     assert there <= set(PUBLISHED)

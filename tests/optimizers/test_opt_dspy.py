@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 from fits import fit, made, needs, world
-from harness import PROMPTS, Recorder, simulated
+from harness import Recorder, simulated
 
-from ace_bench.methods.optimizers import extras, libraries
+from ace_bench.methods.optimizers import extras, libraries, miprov2_method
 from ace_bench.methods.optimizers.base import FitError
 from ace_bench.methods.optimizers.miprov2_method import MiproV2
 
@@ -104,7 +104,9 @@ def test_zero_demos_still_bootstrap_and_are_counted(tmp_path):
     """Trap 6: attempts that look for demos are metric calls of ours too."""
     ran = fit(tmp_path, made("miprov2", max_labeled_demos=0))
     assert ran.transport.purposes()["solve"] - len(ran.rows["steps"]) <= 100
-    adapt = [c for c in ran.rows["calls"] if c["purpose"] == "solve" and c["phase"] == "adapt" and c["call_phase"] == "adapt"]
+    adapt = [
+        c for c in ran.rows["calls"] if c["purpose"] == "solve" and c["phase"] == "adapt" and c["call_phase"] == "adapt"
+    ]
     assert adapt
 
 
@@ -120,9 +122,8 @@ def test_the_call_count_is_never_passed(tmp_path, calls):
 
 
 def test_a_cut_trial_is_a_row_and_decides_nothing(tmp_path, monkeypatch):
-    how = made("miprov2", metric_calls=60)
-    monkeypatch.setattr(how, "plan", lambda validation: (9, 4, 10))  # more trials than fit
-    ran = fit(tmp_path, how)
+    monkeypatch.setattr(miprov2_method, "plan", lambda calls, validation: (9, 4, 10))  # more trials than fit
+    ran = fit(tmp_path, made("miprov2", metric_calls=60))
     assert ran.transport.purposes()["solve"] - len(ran.rows["steps"]) == 60
     cut = [row for row in ran.rows["candidates"] if "cut" in row["reason"]]
     assert [row["accepted"] for row in cut] == [False]
@@ -130,8 +131,7 @@ def test_a_cut_trial_is_a_row_and_decides_nothing(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(("validation", "calls", "trials"), [(30, 150, 3), (10, 100, 7), (10, 50, 3)])
 def test_the_plan_of_a_plain_count(validation, calls, trials):
-    how = MiproV2(MiproV2.Settings(metric_calls=calls), PROMPTS)
-    assert how.plan(validation)[0] == trials
+    assert miprov2_method.plan(calls, validation)[0] == trials
 
 
 def test_heavy_is_the_librarys_own_setting(tmp_path, asked):
@@ -187,7 +187,7 @@ def test_under_outcome_only_right_attempts_make_demos(tmp_path):
 def test_copies_of_a_program_share_one_count():
     from ace_bench.methods.optimizers.player import Player
 
-    player = Player(None, "seed")
+    player = Player(None)
     program = bridge().ContextProgram(player, "seed")
     assert program.deepcopy().predict.player is player
     assert copy.deepcopy(player) is player
@@ -210,11 +210,13 @@ def test_no_cache_folder_and_no_litellm(tmp_path):
     home.mkdir()
     env = {**os.environ, "HOME": str(home)}
     env.pop("DSPY_CACHEDIR", None)
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env, cwd=tmp_path, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=env, cwd=tmp_path, check=True
+    )
     assert (done.stdout, done.stderr) == ("False\n", "")
     assert not [path for path in home.rglob("*") if path.is_file()]
 
 
 def test_too_small_counts_say_what_would_do():
     with pytest.raises(FitError, match=r"Give method.metric_calls=150 or more"):
-        MiproV2(MiproV2.Settings(metric_calls=149), PROMPTS).plan(30)
+        miprov2_method.plan(149, 30)

@@ -31,7 +31,7 @@ def asked(monkeypatch):
     return seen
 
 
-@pytest.mark.parametrize("reply", ["Look at the mark. IF chilled THEN amber seems", "```\ncut in the mid", "``````", ""])
+@pytest.mark.parametrize("reply", ["Look at the mark. IF chilled THEN amber seems", "```\ncut in the mid", "``````"])
 def test_a_reply_without_a_whole_fence_never_becomes_a_candidate(tmp_path, reply):
     """Trap 3: the library adopts it verbatim. It is asked for once more, then the proposal is let go."""
     ran = fit(tmp_path, made("gepa"), transport=saying(reply))
@@ -81,7 +81,7 @@ def test_reported_scores_are_the_means_of_validation_attempts(tmp_path, monkeypa
         if row["accepted"] and row["items"] == 10:
             text = ran.texts.get(row["state"])
             scores = [value for shown, pool, value in played if (shown, pool) == (text, "select")]
-            assert row["score"] in {pytest.approx(sum(scores[i : i + 10]) / 10) for i in range(0, len(scores), 10)}
+            assert round(10 * row["score"]) in {sum(scores[i : i + 10]) for i in range(0, len(scores), 10)}
 
 
 def test_the_library_gets_no_folder_no_cache_and_a_logger(tmp_path, asked):

@@ -93,7 +93,9 @@ def test_another_process_and_hash_seed_give_the_same_calls():
         pytest.skip("none of gepa, dspy and textgrad is installed")
     args = [sys.executable, "-c", CHILD, str(HERE), str(HERE.parent)]
     runs = [
-        subprocess.run([*args, junk], capture_output=True, text=True, env={**os.environ, "PYTHONHASHSEED": seed}, check=True)
+        subprocess.run(
+            [*args, junk], capture_output=True, text=True, env={**os.environ, "PYTHONHASHSEED": seed}, check=True
+        )
         for seed, junk in (("0", "10"), ("1", "4321"))
     ]
     assert json.loads(runs[0].stdout) == json.loads(runs[1].stdout)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import sys
+from collections import Counter
 
 import pytest
 from fits import METHODS, SMALL, fit, log, made, needs, world
@@ -39,7 +40,9 @@ def failing(at: int, error: BaseException, purpose: str) -> Recorder:
 @pytest.mark.parametrize("error", [BudgetExceeded, ProviderFailure, ReplayMiss, Stopped])
 @pytest.mark.parametrize("name", ALL)
 def test_a_stop_passes_through_the_library(tmp_path, name, error, purpose):
-    if purpose not in {"gepa": "propose solve", "textgrad": "propose reflect solve", "miprov2": "propose solve"}.get(name, "solve"):
+    if purpose not in {"gepa": "propose solve", "textgrad": "propose reflect solve", "miprov2": "propose solve"}.get(
+        name, "solve"
+    ):
         return  # it asks for no such thing
     broken = failing(2, error("enough"), purpose)
     with pytest.raises(error, match="enough"):
@@ -88,7 +91,9 @@ def test_the_process_stays_as_it_was(tmp_path, name, capfd, monkeypatch):
 @pytest.mark.parametrize("name", [p for p in ALL if p.values[0] != "bootstrap_fewshot"])
 def test_a_budget_that_is_no_search_is_refused_before_the_first_call(tmp_path, name):
     how, asked = made(name, metric_calls=20), simulated()
-    with pytest.raises(Exception, match=r"method.metric_calls=20 is too small for .* take \d+\. Give method.metric_calls="):
+    with pytest.raises(
+        Exception, match=r"method.metric_calls=20 is too small for .* take \d+\. Give method.metric_calls="
+    ):
         fit(tmp_path, how, transport=asked)
     assert not asked.seen
 
@@ -118,10 +123,25 @@ def test_candidates_tell_versions_and_both_counts(tmp_path, name):
 @pytest.mark.parametrize("regime", ["gt", "outcome"])
 @pytest.mark.parametrize("name", ALL)
 def test_the_ledger_has_every_attempt_and_no_more_than_the_regime(tmp_path, name, regime):
+    """dspy reads the answers of its training examples: labels, one row each."""
     ran = fit(tmp_path, made(name), regime=regime)
-    rows = ran.rows["feedback"]
+    labels = [row for row in ran.rows["feedback"] if row["fields"] == "target"]
+    assert len(labels) == (24 if regime == "gt" and name in ("miprov2", "bootstrap_fewshot") else 0)
+    rows = [row for row in ran.rows["feedback"] if row["fields"] != "target"]
     assert len(rows) == ran.transport.purposes()["solve"] - len(ran.rows["steps"])
     assert {row["fields"] for row in rows} == {"correct,target,score" if regime == "gt" else "correct"}
+
+
+@pytest.mark.parametrize("calls", ["heavy", "small"])
+@pytest.mark.parametrize("name", ALL)
+def test_a_fit_asks_what_was_expected(tmp_path, name, calls):
+    how = made(name, **({"metric_calls": "heavy"} if calls == "heavy" and name in ("miprov2", "textgrad") else {}))
+    ran = fit(tmp_path, how)
+    asked = ran.transport.purposes() - Counter(solve=len(ran.rows["steps"]))
+    expected = how.expected_fit_calls(how.settings, 24, 10)
+    assert set(asked) <= set(expected)
+    for purpose, (low, high) in expected.items():
+        assert low <= asked[purpose] <= high, purpose
 
 
 @pytest.mark.parametrize("name", ALL)

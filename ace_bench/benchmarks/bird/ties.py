@@ -42,9 +42,7 @@ def loosened(sql: str) -> str:
             select[depth] = token in ("SELECT", "WITH")
         if token == "BY" and before == "ORDER" and select.get(depth):
             open_[depth] = True
-        elif token == ")" and open_.pop(depth + 1, False):
-            cuts.append(start)
-        elif token in ("LIMIT", ";") and open_.pop(depth, False):
+        elif (token == ")" and open_.pop(depth + 1, False)) or (token in ("LIMIT", ";") and open_.pop(depth, False)):
             cuts.append(start)
         before = token
     end = [len(sql)] if open_.pop(0, False) else []

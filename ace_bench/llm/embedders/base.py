@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 else:
     Array = Any
 
+Cosine = Annotated[float, Field(ge=-1, le=1)]
 LOCAL = "local"  # the endpoint of an embedder that computes here
 
 
@@ -29,7 +30,7 @@ class EmbedderSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     name: str
-    threshold: float = Field(ge=-1, le=1)
+    threshold: Cosine
 
 
 class Embedder(Protocol):

@@ -74,8 +74,7 @@ class Embeddings:
         self._lock = threading.Lock()
         for key in earlier:
             if (stored := client.store.get(key)) is not None:
-                keys, rows, _ = unpack(decode(stored, client.store)[0].text)
-                self._settled.update(zip(keys, rows, strict=True))
+                self._settled.update(unpack(decode(stored, client.store)[0].text))
 
     def embed(self, calls: StepCalls, texts: Sequence[str], common: Row) -> Array:
         """(n, d) float32 unit rows, in the order of `texts`; (0, 0) for none. Rows go to `calls`.
@@ -120,23 +119,20 @@ class _Call:
         return self._in_part(known, own)
 
     def _known(self) -> tuple[dict[str, Vector], list[str]]:
-        """What the store knows, and the keys that must reach the embedder (or did, before this very call was killed)."""
+        """What others left in the store, and the keys that must reach the embedder (or did, if this call was killed)."""
         stored = self.store.get(self.key)
         if stored is not None and stored.payer != self._in_part_by:
             return {}, list(self.texts)  # the whole call is there
         bodies = {key: self.store.get(key) for key in self.texts}
-        known = {key: unpack_one(body.body) for key, body in bodies.items() if body is not None}
-        if stored is None:
-            return known, [key for key in self.texts if key not in known]
-        own = unpack(decode(stored, self.store)[0].text)[2] or []
-        return {key: vector for key, vector in known.items() if key not in own}, own
+        others = {key: body for key, body in bodies.items() if body is not None and body.payer != self.payer}
+        known = {key: unpack_one(body.body) for key, body in others.items()}
+        return known, [key for key in self.texts if key not in known]
 
     def _whole(self) -> dict[str, Array]:
         outcome = self.calls.call(self.ordinal, self.request, self.key, self.common)
-        keys, rows, _ = unpack(outcome.completion.text)
         if outcome.billed:
-            self._keep(self._shared(keys, rows, outcome.completion))
-        return dict(zip(keys, rows, strict=True))
+            self._keep(self._shared(outcome.completion))
+        return unpack(outcome.completion.text)
 
     def _in_part(self, known: dict[str, Vector], own: list[str]) -> dict[str, Array]:
         """Pay for `own` alone. Its rows are billed and not needed; the row of the whole call is needed and not billed."""
@@ -144,11 +140,11 @@ class _Call:
         if own:
             request, key = self._request({k: self.texts[k] for k in own})
             done = self.calls.call(self.ordinal, request, key, self.common).completion
-            vectors |= self._shared(own, unpack(done.text)[1], done)
+            vectors |= self._shared(done)
             paid = [{**row, "needed": False} for row in self.calls.recorded(self.ordinal)]
         vectors = {key: vectors[key] for key in self.texts}
         rows, usage, latency_s = together(vectors)
-        done = Completion(pack(list(vectors), rows, own), "ok", None, usage, self.of.model, latency_s)
+        done = Completion(pack(list(vectors), rows), "ok", None, usage, self.of.model, latency_s)
         attempt = of_completion(done)
         whole = (self.key, encode(done, (attempt,)), self._in_part_by)
         self._keep({key: vectors[key] for key in own}, whole)
@@ -163,9 +159,11 @@ class _Call:
         """The payer of a call that was known in part: nobody's address, so it is billed to none."""
         return f"{self.payer}/in part"
 
-    def _shared(self, keys: Sequence[str], rows: Array, done: Completion) -> dict[str, Vector]:
-        parts = shares([self.texts[key] for key in keys], done.usage, done.latency_s, rows)
-        return dict(zip(keys, parts, strict=True))
+    def _shared(self, done: Completion) -> dict[str, Vector]:
+        """The vectors of a call, each with its share of what the call took."""
+        rows = unpack(done.text)
+        parts = shares([self.texts[key] for key in rows], done.usage, done.latency_s, rows.values())
+        return dict(zip(rows, parts, strict=True))
 
     def _keep(self, vectors: Mapping[str, Vector], *before: tuple[str, str, str]) -> list[Stored]:
         with _told():

@@ -9,7 +9,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from ace_bench.llm.embedders.base import Array, EmbedderSettings, LocalEmbedder
+from ace_bench.llm.embedders.base import Array, Cosine, EmbedderSettings, LocalEmbedder
 
 REPOSITORY = "sentence-transformers/all-mpnet-base-v2"
 INSTALL = 'Run: pip install "ace-bench[mpnet]". embedder=minilm is a smaller encoder without torch.'
@@ -19,7 +19,7 @@ class MpnetSettings(EmbedderSettings):
     """`path`: a folder with the model (as `SentenceTransformer.save` writes it). 0.9 is the released code's default."""
 
     name: Literal["mpnet"] = "mpnet"
-    threshold: float = 0.9
+    threshold: Cosine = 0.9
     path: Path
 
 
@@ -31,7 +31,7 @@ class MpnetEmbedder(LocalEmbedder):
 
     def __init__(self, settings: MpnetSettings) -> None:
         if problem := self.missing(settings):
-            raise ImportError(problem)
+            raise RuntimeError(problem)
         self.settings = settings
         self._lock = threading.Lock()
         self._model: Any = None

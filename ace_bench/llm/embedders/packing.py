@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,19 +28,16 @@ def text_key(embedder: str, endpoint: str, text: str) -> str:
     return hashlib.sha256(head + text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def pack(keys: Sequence[str], rows: Array, own: Sequence[str] | None = None) -> str:
-    """A call's vectors as JSON: the keys of the texts, and (n, d) little-endian float32 in base64.
-
-    `own` names the texts that reached the embedder in this call, when the others were known before.
-    """
-    body = {"texts": list(keys), "dim": int(rows.shape[1]), "vectors": _base64(rows)}
-    return json.dumps(body if own is None else {**body, "own": list(own)})
+def pack(keys: Sequence[str], rows: Array) -> str:
+    """A call's vectors as JSON: the keys of the texts, and (n, d) little-endian float32 in base64."""
+    return json.dumps({"texts": list(keys), "dim": int(rows.shape[1]), "vectors": _base64(rows)})
 
 
-def unpack(text: str) -> tuple[list[str], Array, list[str] | None]:
-    """keys, (n, d) rows and `own` of a text that `pack` made."""
+def unpack(text: str) -> dict[str, Array]:
+    """The rows by key of a text that `pack` made, in its order."""
     body: dict[str, Any] = json.loads(text)
-    return body["texts"], _array(body["vectors"]).reshape(len(body["texts"]), body["dim"]), body.get("own")
+    rows = _array(body["vectors"]).reshape(len(body["texts"]), body["dim"])
+    return dict(zip(body["texts"], rows, strict=True))
 
 
 def pack_one(vector: Vector) -> str:
@@ -54,7 +51,7 @@ def unpack_one(body: str) -> Vector:
     return Vector(_array(read["vector"]), read["tokens"], read["latency_s"])
 
 
-def shares(texts: Sequence[str], usage: Usage, latency_s: float, rows: Array) -> list[Vector]:
+def shares(texts: Sequence[str], usage: Usage, latency_s: float, rows: Iterable[Array]) -> list[Vector]:
     """Each text with its share of the call: tokens by bytes (the shares sum up to the whole), latency in equal parts."""
     total = usage.input_total()
     sizes = [len(text.encode("utf-8", "surrogatepass")) + 1 for text in texts]

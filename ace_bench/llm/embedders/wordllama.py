@@ -11,7 +11,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from ace_bench.llm.embedders.base import Array, EmbedderSettings, LocalEmbedder
+from ace_bench.llm.embedders.base import Array, Cosine, EmbedderSettings, LocalEmbedder
 from ace_bench.llm.embedders.safetensors import tensors
 
 PACKAGE = "wordllama"
@@ -20,21 +20,21 @@ INSTALL = 'Run: pip install "ace-bench[wordllama]". embedder=lexical needs nothi
 
 
 class WordllamaSettings(EmbedderSettings):
-    """The default is the released code's 0.9 moved to this scale (docs/embedders.md)."""
+    """From the default on, nine of ten small edits join (docs/embedders.md)."""
 
     name: Literal["wordllama"] = "wordllama"
-    threshold: float = 0.85
+    threshold: Cosine = 0.85
 
 
 class WordllamaEmbedder(LocalEmbedder):
-    """256 dimensions; some 10,000 short texts a second. Blind to the order of words."""
+    """256 dimensions; some 3,000 short texts a second. Blind to the order of words."""
 
     Settings: ClassVar[type[WordllamaSettings]] = WordllamaSettings
     scale = "0 unrelated, 0.5 paraphrase in other words, 0.85 the same words but one or two"
 
     def __init__(self, settings: WordllamaSettings) -> None:
         if problem := self.missing(settings):
-            raise ImportError(problem)
+            raise RuntimeError(problem)
         self.settings = settings
         self._lock = threading.Lock()
         self._loaded: tuple[Any, Array] | None = None

@@ -100,12 +100,15 @@ def _resume(url: str, partial: Path, file: File) -> None:
     if have >= file.size:
         return
     request = urllib.request.Request(url, headers={"Range": f"bytes={have}-", "User-Agent": "ace-bench"})
-    with urllib.request.urlopen(request, timeout=_CONNECT_S) as reply:
-        with partial.open("ab" if have and reply.status == 206 else "wb") as out:
-            for block in iter(lambda: reply.read(_BLOCK), b""):
-                out.write(block)
+    with ExitStack() as stack:
+        reply = stack.enter_context(urllib.request.urlopen(request, timeout=_CONNECT_S))
+        out = stack.enter_context(partial.open("ab" if have and reply.status == 206 else "wb"))
+        for block in iter(lambda: reply.read(_BLOCK), b""):
+            out.write(block)
     if partial.stat().st_size < file.size:
-        raise OSError(f"the connection ended at {partial.stat().st_size:,} of {file.size:,} bytes; run it again to go on")
+        raise OSError(
+            f"the connection ended at {partial.stat().st_size:,} of {file.size:,} bytes; run it again to go on"
+        )
 
 
 def _from_index(wanted: Entry, missing: list[File], into: Path, say: Say) -> None:
@@ -193,7 +196,9 @@ def _accept(fresh: Path, final: Path, file: File, what: str) -> None:
     if not _whole(fresh, file):
         size = fresh.stat().st_size
         fresh.unlink()
-        raise WeightsError(f"{what[0].upper()}{what[1:]} {file.name} is not the pinned one ({size:,} bytes); it was removed.")
+        raise WeightsError(
+            f"{what[0].upper()}{what[1:]} {file.name} is not the pinned one ({size:,} bytes); it was removed."
+        )
     os.replace(fresh, final)
 
 

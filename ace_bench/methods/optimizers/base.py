@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, Field
 
 from ace_bench.contracts import Context, FitRun, Regime, Run, Task, Update
 from ace_bench.methods.base import MethodSettings
 from ace_bench.methods.optimizers import extras
-from ace_bench.methods.text_state import TextState, dump, load
-from ace_bench.playbook import Playbook, Rejection
-from ace_bench.prompts import Prompts
+from ace_bench.methods.text_state import TextMethod, TextState
+from ace_bench.playbook import Rejection
 
 SEED_PROMPT = "Read the task closely, use every hint it holds, and answer in the form it asks for."
 Budget = Annotated[int, Field(ge=1)] | Literal["heavy"]
@@ -34,16 +33,13 @@ class BudgetedSettings(OptimizerSettings):
     metric_calls: Budget = "heavy"  # heavy: as in the paper; or a number of scored attempts, validation included
 
 
-class Optimizer:
+class Optimizer(TextMethod):
     """A batch method whose state is one text. A subclass writes `fit` and names the extra that brings its library."""
 
     regimes: ClassVar[frozenset[Regime]] = frozenset({"gt", "outcome"})
     protocols: ClassVar[frozenset[str]] = frozenset({"offline"})
     extra: ClassVar[str]
     Settings: ClassVar[type[BaseModel]] = OptimizerSettings
-
-    def __init__(self, settings: Any, prompts: Prompts, initial: Playbook | None = None) -> None:
-        self.settings, self.prompts, self.initial = settings, prompts, initial
 
     @classmethod
     def missing(cls) -> str | None:
@@ -66,14 +62,6 @@ class Optimizer:
     def fit(self, state: TextState, train: Sequence[Task], select: Sequence[Task], run: FitRun) -> Update:
         """The search: from the seed prompt to the text that is scored on test."""
         raise NotImplementedError
-
-    def dump(self, state: TextState) -> dict[str, Any]:
-        """The state as JSON values; `load` gives it back."""
-        return dump(state)
-
-    def load(self, data: dict[str, Any]) -> TextState:
-        """The state that `dump` wrote."""
-        return load(data)
 
 
 def picked(state: TextState, text: str, unreadable: Sequence[str], why: str) -> Update:

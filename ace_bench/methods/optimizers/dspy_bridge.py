@@ -20,10 +20,10 @@ from dspy.lm15 import Message, Response, Usage, response_to_events
 from dspy.utils.callback import BaseCallback
 from dspy.utils.exceptions import AdapterParseError
 
-from ace_bench.contracts import FitRun
+from ace_bench.contracts import FitRun, Task
 from ace_bench.methods.optimizers.attempts import Item
 from ace_bench.methods.optimizers.passing import carried
-from ace_bench.methods.optimizers.player import Player, Question
+from ace_bench.methods.optimizers.player import Player, Question, rendered
 
 ASKED, ANSWER = "question", "answer"
 
@@ -156,8 +156,7 @@ class ContextProgram(dspy.Module):  # type: ignore[misc]
 def context_of(program: Any) -> str:
     """The context a program stands for."""
     predict = program.predictors()[0]
-    text: str = predict.player.render(predict.signature.instructions, predict.demos)
-    return text
+    return rendered(predict.signature.instructions, predict.demos)
 
 
 def metric(example: Any, prediction: Any, trace: Any = None) -> float:
@@ -166,9 +165,19 @@ def metric(example: Any, prediction: Any, trace: Any = None) -> float:
     return score if trace is None else float(score >= 1.0)
 
 
-def examples(items: Sequence[Item]) -> list[Any]:
-    """The tasks for dspy: the question alone, as every field of an example is shown to the prompt model."""
-    return [dspy.Example(**{ASKED: Question.of(item)}).with_inputs(ASKED) for item in items]
+def training(tasks: Sequence[Task], run: FitRun) -> list[Any]:
+    """Training tasks for dspy: question and, where the regime tells it, answer. Nothing else: every field of an example
+    is shown to the prompt model."""
+    told = [{ANSWER: run.label(task)} if run.regime == "gt" else {} for task in tasks]
+    items = [Question.of(Item(task, "adapt")) for task in tasks]
+    return [
+        dspy.Example(**{ASKED: item}, **answer).with_inputs(ASKED) for item, answer in zip(items, told, strict=True)
+    ]
+
+
+def validation(tasks: Sequence[Task]) -> list[Any]:
+    """Validation tasks for dspy: the question; nobody reads a label off them."""
+    return [dspy.Example(**{ASKED: Question.of(Item(task, "select"))}).with_inputs(ASKED) for task in tasks]
 
 
 class Watcher(BaseCallback):  # type: ignore[misc]

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from ace_bench.contracts import FitRun, Task, Update
+from ace_bench.contracts import Expected, FitRun, Task, Update
 from ace_bench.methods.optimizers.attempts import Attempts, Item, Scored, answer_text, asked_text, told_text
 from ace_bench.methods.optimizers.base import BudgetedSettings, Optimizer, need_budget, need_validation, picked
 from ace_bench.methods.optimizers.passing import carried, landed
@@ -31,11 +31,19 @@ class Gepa(Optimizer):
         name: Literal["gepa"] = "gepa"
         minibatch: int = Field(3, ge=1)  # training tasks a proposal is made from and compared on
 
+    @classmethod
+    def expected_fit_calls(cls, settings: Gepa.Settings, train: int, select: int) -> Expected:
+        """The library looks at its budget between iterations; each costs a minibatch at least, and may ask twice."""
+        asked, size = settings.metric_calls, settings.minibatch
+        calls = heavy(select) if asked == "heavy" else asked
+        proposals = -(-(calls - select) // size)
+        return {"solve": (calls, calls + 2 * size + select - 1), "propose": (0, 2 * max(0, proposals))}
+
     def budget(self, validation: int) -> int:
         """The metric calls the library may use. Raises `FitError` below a seed pass and three proposals that could win."""
         asked, size = self.settings.metric_calls, self.settings.minibatch
         if asked == "heavy":
-            return 1035 + 7 * validation
+            return heavy(validation)
         least = validation + 3 * (2 * size + validation)
         need_budget("gepa", asked, least, f"the seed prompt on {validation} validation tasks and three proposals")
         return int(asked)
@@ -71,6 +79,11 @@ class Gepa(Optimizer):
             items=len(select), accepted=True, reason=f"picked by {why}",
         )  # fmt: skip
         return picked(state, result.best_candidate[NAME], reflector.unreadable, f"no candidate beat the seed ({why})")
+
+
+def heavy(validation: int) -> int:
+    """The metric calls of `auto=heavy` for one predictor (dspy.GEPA.auto_budget)."""
+    return 1035 + 7 * validation
 
 
 class Adapter:

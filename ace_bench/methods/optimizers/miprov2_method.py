@@ -11,9 +11,9 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from ace_bench.contracts import FitRun, Task, Update
+from ace_bench.contracts import Expected, FitRun, Task, Update
 from ace_bench.methods.optimizers import libraries
-from ace_bench.methods.optimizers.attempts import Attempts, Item
+from ace_bench.methods.optimizers.attempts import Attempts
 from ace_bench.methods.optimizers.base import BudgetedSettings, Optimizer, need_budget, need_validation, picked
 from ace_bench.methods.optimizers.passing import landed
 from ace_bench.methods.optimizers.player import Enough, Player
@@ -34,27 +34,30 @@ class MiproV2(Optimizer):
         max_bootstrapped_demos: int = Field(4, ge=1)
         max_labeled_demos: int = Field(4, ge=0)
 
-    def plan(self, validation: int) -> tuple[int, int, int]:
-        """For a plain call count: trials on all validation tasks, candidates of each kind, attempts to find demos.
+    @classmethod
+    def expected_fit_calls(cls, settings: MiproV2.Settings, train: int, select: int) -> Expected:
+        """Evaluations as planned; demos: up to all training tasks for each set; proposals, and a summary in batches of 10.
 
-        A fifth is for the demos; the rest is the seed pass and the trials, with as many candidates for a trial as
-        `auto=heavy` has (18 for 27). Raises `FitError` when fewer than three trials fit.
+        An unreadable reply is asked for once more. A summary may end after five batches that add nothing.
         """
-        calls = self.settings.metric_calls
-        tries = max(calls // 5, 10)
-        least = max(5 * validation, 10 + 4 * validation)
-        need_budget("miprov2", calls, least, f"the demos, the seed prompt and three trials on {validation} tasks")
-        trials = (calls - tries) // validation - 1
-        return trials, max(4, 2 * trials // 3), tries
+        batches = min(9, -(-max(0, train - 10) // 10))
+        if settings.metric_calls == "heavy":
+            seen = min(select, HEAVY_VALIDATION)
+            passes = 28 * seen if seen <= 50 else 27 * 35 + 7 * seen
+            solve, proposals = (passes + 16, passes + 17 * train), 9
+        else:
+            trials, proposals, _ = plan(settings.metric_calls, select)
+            solve = ((trials + 1) * select + 1, settings.metric_calls)
+        return {"solve": solve, "propose": (proposals + min(batches, 5) + 2, 2 * (proposals + batches + 2))}
 
     def fit(self, state: TextState, train: Sequence[Task], select: Sequence[Task], run: FitRun) -> Update:
         """Run the library on a program of one predictor, whose prompt is the whole context."""
         validation = need_validation("miprov2", select)
         heavy = self.settings.metric_calls == "heavy"
-        trials, candidates, tries = (None, None, None) if heavy else self.plan(validation)
+        trials, candidates, tries = (None, None, None) if heavy else plan(self.settings.metric_calls, validation)
         bridge = libraries.bridge("dspy_bridge")
         attempts = Attempts(run)
-        player = Player(attempts, state.text, cap=None if heavy else self.settings.metric_calls, tries=tries)
+        player = Player(attempts, cap=None if heavy else self.settings.metric_calls, tries=tries)
         book = Book(run, attempts, state.text, min(validation, HEAVY_VALIDATION) if heavy else validation)
         adapter, lm = bridge.Patient(book.proposed), bridge.language_model(run)
         optimizer = bridge.dspy.MIPROv2(
@@ -71,8 +74,8 @@ class MiproV2(Optimizer):
                                            disable_history=True):  # fmt: skip
             try:
                 best = optimizer.compile(
-                    program, trainset=bridge.examples([Item(task, "adapt") for task in train]),
-                    valset=bridge.examples([Item(task, "select") for task in select]),
+                    program, trainset=bridge.training(train, run),
+                    valset=bridge.validation(select),
                     program_aware_proposer=False,  # the program is harness code, not the task's
                     **how,
                 )  # fmt: skip
@@ -88,6 +91,19 @@ class MiproV2(Optimizer):
     def labeled(self, run: FitRun) -> int:
         """Known answers are for `gt` alone: under `outcome` no feedback tells one."""
         return int(self.settings.max_labeled_demos) if run.regime == "gt" else 0
+
+
+def plan(calls: int, validation: int) -> tuple[int, int, int]:
+    """For a plain call count: trials on all validation tasks, candidates of each kind, attempts to find demos.
+
+    A fifth is for the demos; the rest is the seed pass and the trials, with as many candidates for a trial as `auto=heavy`
+    has (18 for 27). Raises `FitError` when fewer than three trials fit.
+    """
+    tries = max(calls // 5, 10)
+    least = max(5 * validation, 10 + 4 * validation)
+    need_budget("miprov2", calls, least, f"the demos, the seed prompt and three trials on {validation} tasks")
+    trials = (calls - tries) // validation - 1
+    return trials, max(4, 2 * trials // 3), tries
 
 
 class Book:

@@ -29,16 +29,14 @@ class Question(str):
 
 
 class Player:
-    """Attempts and demos of one fit.
+    """Attempts of one fit.
 
     `cap` bounds all metric calls and raises `Enough`; `tries` bounds those that look for demos: beyond it a training
-    question counts as wrong without an attempt, so a demo set stays as large as it got. A label becomes known by an
-    attempt whose feedback tells it (`gt`), and is asked for when a demo needs it; such attempts count like all others.
+    question counts as wrong without an attempt, so a demo set stays as large as it got.
     """
 
-    def __init__(self, attempts: Attempts, seed: str, *, cap: int | None = None, tries: int | None = None) -> None:
-        self.attempts, self.seed, self.cap, self.tries = attempts, seed, cap, tries
-        self.labels: dict[str, str] = {}
+    def __init__(self, attempts: Attempts, *, cap: int | None = None, tries: int | None = None) -> None:
+        self.attempts, self.cap, self.tries = attempts, cap, tries
 
     def __deepcopy__(self, memo: object) -> Player:
         return self  # dspy copies programs freely; the count is one
@@ -48,30 +46,17 @@ class Player:
         item = question.item
         if item.pool == "adapt" and self.tries is not None and self.attempts.calls["adapt"] >= self.tries:
             return "", 0.0
-        return self._attempt(self.render(instructions, demos), item)
-
-    def render(self, instructions: str, demos: Iterable[Mapping[str, Any]]) -> str:
-        """The context a candidate stands for."""
-        shown = [instructions]
-        for number, demo in enumerate(demos, 1):
-            item = demo["question"].item
-            answer = demo["answer"] if "answer" in demo else self._label(item)
-            shown.append(
-                f"## Example {number}\n{asked_text(item.task)}\nAnswer given: {answer}\n"
-                f"Feedback: The right answer is: {answer}"
-            )
-        return "\n\n".join(shown)
-
-    def _label(self, item: Item) -> str:
-        if item.task.id not in self.labels:
-            self._attempt(self.seed, item)
-        return self.labels[item.task.id]
-
-    def _attempt(self, text: str, item: Item) -> tuple[str, float]:
         if self.cap is not None and self.attempts.total >= self.cap:
             raise Enough
-        done = self.attempts.score(text, item)
-        target = done.experience.feedback.target
-        if target is not None:
-            self.labels[item.task.id] = target
+        done = self.attempts.score(rendered(instructions, demos), item)
         return done.experience.episode.answer or "", done.score
+
+
+def rendered(instructions: str, demos: Iterable[Mapping[str, Any]]) -> str:
+    """The context a candidate stands for: instructions and numbered demos."""
+    shown = [
+        f"## Example {number}\n{asked_text(demo['question'].item.task)}\nAnswer given: {demo['answer']}\n"
+        f"Feedback: The right answer is: {demo['answer']}"
+        for number, demo in enumerate(demos, 1)
+    ]
+    return "\n\n".join([instructions, *shown])

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from ace_bench.contracts import FitRun, Task, Update
+from ace_bench.contracts import Expected, FitRun, Task, Update
 from ace_bench.methods.optimizers import libraries
 from ace_bench.methods.optimizers.attempts import Attempts, Item, answer_text, asked_text, told_text
 from ace_bench.methods.optimizers.base import BudgetedSettings, Optimizer, need_budget, need_validation, picked
@@ -33,6 +33,15 @@ class TextGrad(Optimizer):
         name: Literal["textgrad"] = "textgrad"
         minibatch: int = Field(3, ge=1)  # training tasks a step
         full_value: bool = False  # the optimizer sees the whole prompt, not its first and last ten words
+
+    @classmethod
+    def expected_fit_calls(cls, settings: TextGrad.Settings, train: int, select: int) -> Expected:
+        """Up to a step that could pass the budget. A step without an error asks for no gradient and no rewrite."""
+        size = min(settings.minibatch, train)
+        step = settings.minibatch + select
+        calls = select + HEAVY_STEPS * step if settings.metric_calls == "heavy" else settings.metric_calls
+        steps = (calls - select) // size
+        return {"solve": (calls - step + 1, calls), "reflect": (0, steps * size), "propose": (0, steps)}
 
     def budget(self, validation: int) -> int:
         """Metric calls that no step may begin beyond. Raises `FitError` below a seed pass and three steps."""

@@ -10,7 +10,7 @@ from typing import Any
 from ace_bench.llm.transports.simulated import acting
 from ace_bench.llm.transports.simulated.draws import Draws
 from ace_bench.llm.transports.simulated.lessons import Lesson, best, lesson, lessons_in
-from ace_bench.llm.transports.simulated.optimizers import shown, wrapped
+from ace_bench.llm.transports.simulated.optimizers import criticises, shown, wrapped
 from ace_bench.llm.transports.simulated.parameters import Parameters
 from ace_bench.llm.transports.simulated.readers import AS_STATED, INVERTED, Item, items, overlap
 from ace_bench.llm.transports.simulated.seen import Seen, split_answer
@@ -43,6 +43,8 @@ def solve(seen: Seen, p: Parameters, draws: Draws) -> str:
 def reflect(seen: Seen, p: Parameters, draws: Draws) -> str:
     """State a lesson for every question the evidence speaks of; it is the right one with a probability that depends on it."""
     learned = lessons_from(seen, p, draws)
+    if criticises(seen.text):
+        return " ".join(str(found) for found in (learned if seen.target is not None else shown(seen.text)))
     tag = {True: "helpful", False: "harmful", None: "neutral"}[seen.correct]
     cited = [m[1] for m in _BULLET.finditer(seen.parts.get("cited_lessons", ""))]
     return json.dumps({
