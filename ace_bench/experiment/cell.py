@@ -18,9 +18,9 @@ from ace_bench.experiment.identity import cell_digest
 from ace_bench.experiment.spec import CellSpec, OfflineSpec, OnlineSpec, check
 from ace_bench.experiment.totals import INPUT, OUTPUT, cell_row
 from ace_bench.llm import Route, Session, Spent
-from ace_bench.llm.types import BudgetExceeded
 from ace_bench.llm.embedders.base import LOCAL
 from ace_bench.llm.embedders.metered import settles
+from ace_bench.llm.types import BudgetExceeded
 from ace_bench.protocols.frozen import frozen
 from ace_bench.protocols.offline import offline
 from ace_bench.protocols.online import online
@@ -178,10 +178,19 @@ def _finish(
         for table, rows in record["rows"].items():
             tables[table] += [{"cell": cell, **row} for row in rows]
     start = built.start
-    row = cell_row(
-        spec, digests, tables, start=start.source if start else None, start_tokens=start.tokens if start else None, cell=cell, instance=folder.instance, simulated=shared.is_simulated(spec),
-        status="finished", attempts=folder.attempts, error=None, wall_s=folder.wall_s, code=_code(note),
-    )  # fmt: skip
+    known = {
+        "cell": cell,
+        "instance": folder.instance,
+        "simulated": shared.is_simulated(spec),
+        "status": "finished",
+        "attempts": folder.attempts,
+        "error": None,
+        "start": start.source if start else None,
+        "start_tokens": start.tokens if start else None,
+        "wall_s": folder.wall_s,
+        "code": _code(note),
+    }
+    row = cell_row(spec, digests, tables, **known)
     tables["cells"] = [row]
     write_tables(folder.path, {table: tables[table] for table in TABLES})
     folder.finish({"cell": cell, "score": row["score"]})

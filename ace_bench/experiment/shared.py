@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from ace_bench.experiment.plugins import PlanError
 from ace_bench.experiment.spec import CellSpec, Part
 from ace_bench.llm import Client, Limits, ModelSettings, Price, ResponseStore, Route
 from ace_bench.llm.embedders import Embedder
@@ -73,10 +74,13 @@ def model_settings(model: Part) -> ModelSettings:
 
 
 def price(model: Part) -> Price | None:
-    """The list price of a model; None when it has none, which is not a price of zero."""
+    """The list price of a model; None when it has none, which is not a price of zero. `PlanError`: an unknown name."""
     settings: Any = model.settings
     asked = model_settings(model)
-    return price_of(getattr(settings, "price", None), asked.name, asked.endpoint)
+    try:
+        return price_of(getattr(settings, "price", None), asked.name, asked.endpoint)
+    except KeyError as e:
+        raise PlanError(f"model.price of {model.name!r}: {e.args[0]}") from e
 
 
 def is_simulated(spec: CellSpec) -> bool:

@@ -77,7 +77,7 @@ config_digest string SHA-256 of that config
 data_digest string SHA-256 over the samples, all splits
 order_digest string SHA-256 over the sample ids in stream order
 prompts_digest string SHA-256 over the role prompts
-start string? id of the finished cell, or name of the file, that the initial state came from; null for a cold start
+start string? finished cell or file that the initial state came from; null for a cold start
 start_tokens int? tokens that were needed to make that state: a cost of its own, in no other column
 code string version of ace_bench and git commit when known
 status string finished, failed or stopped
@@ -94,7 +94,7 @@ billed_input_tokens int? input tokens this run paid for
 billed_output_tokens int? output and reasoning tokens this run paid for
 cost float? dollars of the needed calls at list price; null when any is unpriced
 cost_uncached float? the same calls with every input token at the full input price
-cached_share float? share of input tokens the provider's prompt cache served, over calls that reached a provider; null when unknown
+cached_share float? share of input tokens from the provider's prompt cache, over calls that reached one; null when unknown
 billed_cost float? dollars this run paid
 bits int bits of label feedback revealed to the method
 labels int targets revealed to the method

@@ -39,7 +39,7 @@ def test_a_reply_without_a_whole_fence_never_becomes_a_candidate(tmp_path, reply
     proposals = ran.transport.purposes()["propose"]
     assert proposals > 2
     assert proposals % 2 == 0
-    assert '"malformed_reply": %d' % proposals in ran.rows["states"][-1]["rejections"]
+    assert f'"malformed_reply": {proposals}' in ran.rows["states"][-1]["rejections"]
     assert ran.state.version == 0
 
 

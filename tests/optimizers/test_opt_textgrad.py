@@ -41,12 +41,13 @@ def test_a_reply_without_a_prompt_changes_nothing(tmp_path, reply):
     ran = fit(tmp_path, made("textgrad"), transport=deaf)
     rewrites = ran.transport.purposes()["propose"]
     assert rewrites > 2
-    assert '"malformed_reply": %d' % rewrites in ran.rows["states"][-1]["rejections"]
+    assert f'"malformed_reply": {rewrites}' in ran.rows["states"][-1]["rejections"]
     assert ran.state.version == 0
     texts = {ran.texts.get(row["state"]) for row in ran.rows["candidates"]}
     assert texts == {made("textgrad").start(None).text}
 
 
+@pytest.mark.slow
 def test_no_logs_folder_and_no_network_switches_left_out(tmp_path):
     """It writes every prompt to ./logs at import, and imports litellm, which fetches a price list."""
     code = (

@@ -43,7 +43,10 @@ def test_the_papers_figures(tmp_path: Path) -> None:
     assert "27.54" not in page
     assert "% of input cost" in page
     text = " ".join(summary_text(tmp_path / "demo", replicates=50).split())
-    assert "needed $2.1738 a run at observed prompt caching, $3.0000 without any; caching saved 82.62 percent of the" in text
+    assert (
+        "needed $2.1738 a run at observed prompt caching, $3.0000 without any; caching saved 82.62 percent of the"
+        in text
+    )
 
 
 def test_only_calls_that_reached_a_provider_tell_of_its_cache(tmp_path: Path) -> None:

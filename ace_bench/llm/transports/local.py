@@ -81,12 +81,12 @@ class LocalTransport:
         """Answer through litellm. What cannot be helped by trying again (no weights, no xllamacpp) is not retried."""
         try:
             server = servers.running(self.settings.shape())
-        except (servers.ServerError, weights.WeightsError) as error:
+            door = _Loopback(server, self.settings.timeout_s)
+        except (servers.ServerError, weights.WeightsError, ImportError) as error:
             raise TransportError(str(error), retryable=False, charged=False) from error
         with server.turn:
             if self.settings.exact:
                 self._anchor(server, request)
-            door = _Loopback(server, self.settings.timeout_s)
             done = door.complete(replace(request, endpoint=door.settings.endpoint), purpose, request_digest)
         # The server would name the file's path as its model. It bills no cache writes, and thinking is part of the output.
         return replace(done, model=request.model, usage=replace(done.usage, cache_write=0, reasoning=0))

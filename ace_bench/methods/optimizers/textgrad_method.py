@@ -45,7 +45,7 @@ class TextGrad(Optimizer):
 
     def budget(self, validation: int) -> int:
         """Metric calls that no step may begin beyond. Raises `FitError` below a seed pass and three steps."""
-        step = self.settings.minibatch + validation
+        step: int = self.settings.minibatch + validation
         asked = self.settings.metric_calls
         if asked == "heavy":
             return validation + HEAVY_STEPS * step
