@@ -208,7 +208,9 @@ class SplitFiles:
         with self._lock:
             if split not in self._loaded:
                 path = self._path(split)
-                self._loaded[split] = self._read(path, getattr(self._settings, f"{split}_limit")) if path else (None, ())
+                self._loaded[split] = (
+                    self._read(path, getattr(self._settings, f"{split}_limit")) if path else (None, ())
+                )
             return self._loaded[split]
 
     def _read(self, path: Path, limit: int | None) -> tuple[Loaded, tuple[Sample, ...]]:

@@ -18,6 +18,7 @@ from ace_bench.contracts import Regime
 from ace_bench.experiment import identity, plugins
 from ace_bench.experiment.checking import Problems, files, parse, plain, scrub
 from ace_bench.experiment.plugins import Group, PlanError
+from ace_bench.llm.pricing import price_of
 from ace_bench.llm.types import Purpose
 from ace_bench.prompts import PromptError, Prompts
 from ace_bench.store.secrets import looks_masked
@@ -213,6 +214,11 @@ def check(cell: Mapping[str, Any]) -> CellSpec:
         _check_regime(method, feedback.regime, problems)
     if method and protocol:
         _check_method(method, protocol, problems)
+    for section, part in (("method", method), ("benchmark", benchmark)):
+        if part:
+            _check_installed(part, section, problems)
+    if root:
+        _check_prices(root, {"model": model, **{f"roles.{role}": part for role, part in roles.items()}}, problems)
     select: Literal["gt", "last"] = "last"
     if root and protocol and feedback:
         select = _select(root.select, protocol, feedback.regime, problems)
@@ -286,14 +292,32 @@ def _check_regime(method: Part, regime: Regime, problems: Problems) -> None:
 
 
 def _check_method(method: Part, protocol: Protocol, problems: Problems) -> None:
-    """Whether the method can run under the protocol, and whether what it needs is installed (`missing()`: a sentence)."""
+    """Whether the method can run under the protocol."""
     allowed = getattr(method.cls, "protocols", frozenset(PROTOCOLS))
     if protocol.name not in allowed:
         can = ", ".join(sorted(allowed))
         problems["protocol.name"] = f"protocol={protocol.name}: method {method.name!r} runs under: {can}."
-    missing = getattr(method.cls, "missing", lambda: None)()
-    if missing:
-        problems["method.name"] = f"method={method.name}: {missing}"
+
+
+def _check_installed(part: Part, section: str, problems: Problems) -> None:
+    """Whether what a plug-in needs is here: its class may say what is not (`missing()`: a sentence, or None)."""
+    if missing := getattr(part.cls, "missing", lambda: None)():
+        problems[f"{section}.name"] = f"{section}={part.name}: {missing}"
+
+
+def _check_prices(root: _Root, models: Mapping[str, Part | None], problems: Problems) -> None:
+    """A cap in dollars could never fire for a model without a price (known fault B13)."""
+    if root.limits.dollars is None and root.limits.cell_dollars is None:
+        return
+    for section, model in models.items():
+        settings: Any = model.settings if model else None
+        if model and hasattr(settings, "asked"):
+            asked = settings.asked(model.name)
+            if price_of(getattr(settings, "price", None), asked.name, asked.endpoint) is None:
+                problems[f"{section}.price"] = (
+                    f"limits has a cap in dollars, but {section}={model.name} has no price, so it could never fire: "
+                    f"give {section}.price (0 if it is free), or cap calls or tokens instead."
+                )
 
 
 def _select(asked: str, protocol: Protocol, regime: Regime, problems: Problems) -> Literal["gt", "last"]:

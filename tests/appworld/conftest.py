@@ -3,6 +3,7 @@
 import hashlib
 import os
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -30,8 +31,6 @@ def root(engine):
         made.mkdir()
         environment = appworld_setup.environment(engine, made)
         subprocess.run([str(engine.python), str(GENERATOR), str(made)], env=environment, check=True, timeout=600)
-        try:
+        with suppress(OSError):  # another test process was first
             made.rename(folder)
-        except OSError:  # another test process was first
-            pass
     return folder

@@ -105,7 +105,8 @@ def finish(i: int) -> Made:
     return Made(
         f'Mark the task "{title}" of my Todoist project "{TAGS[i].title()}" as completed.',
         'token = login("todoist")\n'
-        f'[project] = [one for one in pages(apis.todoist.show_projects, access_token=token) if one["name"] == "{TAGS[i].title()}"]\n'
+        "found = pages(apis.todoist.show_projects, access_token=token)\n"
+        f'[project] = [one for one in found if one["name"] == "{TAGS[i].title()}"]\n'
         'found = apis.todoist.show_tasks(access_token=token, project_id=project["project_id"])["no_section_tasks"]\n'
         f'[one] = [one for one in found if one["title"] == {title!r}]\n'
         'apis.todoist.update_task(access_token=token, task_id=one["task_id"], is_completed=True)\n'
@@ -152,7 +153,8 @@ def received(i: int) -> Made:
     return Made(
         'How many dollars did the people listed in my note "Crew" send me on Venmo in total?',
         'token = login("simple_note")\n'
-        '[note] = [one for one in pages(apis.simple_note.search_notes, access_token=token, query="Crew") if one["title"] == "Crew"]\n'
+        'found = pages(apis.simple_note.search_notes, access_token=token, query="Crew")\n'
+        '[note] = [one for one in found if one["title"] == "Crew"]\n'
         'crew = apis.simple_note.show_note(access_token=token, note_id=note["note_id"])["content"].split()\n'
         'got = pages(apis.venmo.show_transactions, access_token=login("venmo"), direction="received")\n'
         'apis.supervisor.complete_task(answer=sum(one["amount"] for one in got if one["sender"]["email"] in crew))',
@@ -223,7 +225,12 @@ def fill(models: Any, i: int) -> None:
         models.todoist.ProjectCollaboratorLink(project_id=project.id, user_id=doer.id).save()
         for place, title in enumerate((f"sort the {TAGS[i]} box", f"water the {TAGS[i]} shelf", "buy string")):
             models.todoist.Task(
-                project_id=project.id, user_id=doer.id, title=title, priority="low", order_index=place, is_completed=bool(n)
+                project_id=project.id,
+                user_id=doer.id,
+                title=title,
+                priority="low",
+                order_index=place,
+                is_completed=bool(n),
             ).save()
     models.venmo.User(**named, password=password("venmo", i), venmo_balance=100.0 + 25 * i).save()
 
@@ -233,7 +240,9 @@ def money(models: Any) -> None:
     for i in range(3):
         to, crew, other = (models.venmo.User.find_one(email=email(j % 3)) for j in (i, i + 1, i + 2))
         for n in range(1, 8):
-            models.venmo.Transaction(sender_id=crew.id, receiver_id=to.id, amount=float(n + i), description=f"share {n}").save()
+            models.venmo.Transaction(
+                sender_id=crew.id, receiver_id=to.id, amount=float(n + i), description=f"share {n}"
+            ).save()
         for n in range(2):
             models.venmo.Transaction(sender_id=other.id, receiver_id=to.id, amount=50.0 + n, description="loan").save()
 
@@ -278,7 +287,12 @@ def write_truth(folder: Path, scenario: str, difficulty: int, needed: tuple[str,
     lines = "".join(f"    {line}\n" for line in (LOGIN + made.code).splitlines())
     for name in ("solution.py", "compiled_solution.py"):
         write(folder / name, f"def solution(apis, requester):\n{lines}")
-    counts = {"num_apps": len(needed), "num_apis": 4, "num_api_calls": 5, "num_solution_code_lines": len(lines.splitlines())}
+    counts = {
+        "num_apps": len(needed),
+        "num_apis": 4,
+        "num_api_calls": 5,
+        "num_solution_code_lines": len(lines.splitlines()),
+    }
     values = {
         "metadata": {"mode": "full", "difficulty": difficulty, **counts}, "public_data": {}, "test_data": labels,
         "private_data": PRIVATE.get(scenario, lambda i: {})(i), "answer": made.answer if asked else None,
@@ -291,7 +305,9 @@ def write_truth(folder: Path, scenario: str, difficulty: int, needed: tuple[str,
 @contextmanager
 def collection(start: str, end: str, **options: Any) -> Iterator[Any]:
     """The engine's models over a database home, closed and forgotten afterwards."""
-    models = ModelCollection.load(from_db_home_path=start, to_db_home_path=end, load_apps=list(get_all_apps()), **options)
+    models = ModelCollection.load(
+        from_db_home_path=start, to_db_home_path=end, load_apps=list(get_all_apps()), **options
+    )
     try:
         yield models
     finally:

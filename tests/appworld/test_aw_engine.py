@@ -212,7 +212,11 @@ def seats(monkeypatch):
     monkeypatch.setattr(Seat, "__init__", noted)
 
 
-STEPS = ("x = 41\nprint(apis.supervisor.show_profile())", "print(x + 1)\nimport random\nprint(random.random() < 2)", DONE)
+STEPS = (
+    "x = 41\nprint(apis.supervisor.show_profile())",
+    "print(x + 1)\nimport random\nprint(random.random() < 2)",
+    DONE,
+)
 
 
 def test_a_lost_world_is_found_again_and_nothing_is_different(root, seats):

@@ -18,7 +18,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """The experiment's folder and its capsule."""
     folder = tmp_path_factory.mktemp("made")
     data = folder / "mine.jsonl"
-    lines = [{"context": f"Use formula DOUBLE to answer the question: what is {n} plus {n}?", "target": f"{2 * n}.0"} for n in range(1, 7)]
+    asked = 'Use formula Double to answer the question. Question: "What is {n} plus {n}?". Answer:'
+    lines = [{"context": asked.replace("{n}", str(n)), "target": f"{2 * n}.0"} for n in range(1, 7)]
     data.write_text("".join(json.dumps(line) + "\n" for line in lines))
     root = experiment(folder, *SMALL, f"benchmark.test={data}")
     export(root, folder / "small.zip")

@@ -168,7 +168,7 @@ def test_what_cannot_be_exported(made: tuple[Path, Path], tmp_path: Path) -> Non
 
 def test_no_secret_goes_in(made: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A reply, a row or a data file with the value of a key in it stops the export; nothing is left behind."""
-    monkeypatch.setenv("SOME_API_KEY", "what is 3 plus 3?")  # stands in the user's data file
+    monkeypatch.setenv("SOME_API_KEY", "What is 3 plus 3?")  # stands in the user's data file
     with pytest.raises(CapsuleError, match=r"mine\.jsonl holds the value of a secret"):
         export(made[0], tmp_path / "x.zip")
     monkeypatch.setenv("SOME_API_KEY", "final_answer")  # stands in every reply

@@ -102,7 +102,7 @@ def test_a_large_file_is_named_by_digest_and_can_be_given(made: tuple[Path, Path
     data = made[0].parents[1] / "mine.jsonl"
     assert verify(tmp_path / "lean.zip", {"benchmark.test": data}).identical
     other = tmp_path / "other.jsonl"
-    other.write_bytes(data.read_bytes() + b'{"context": "Question: one more?", "target": "1.0"}\n')
+    other.write_bytes(data.read_bytes() + data.read_bytes().splitlines()[0].replace(b"1", b"9") + b"\n")
     done_wrong = verify(tmp_path / "lean.zip", {"benchmark.test": other})
     assert "a file it names, is not the one of the run" in done_wrong.differences[0]
 

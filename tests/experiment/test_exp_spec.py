@@ -79,7 +79,7 @@ def identity(**changes: Any) -> str:
         ({"feedback__regime": "labels"}, ["feedback.regime", "'gt'"]),
         ({"select": "gt"}, ["select=gt", "no validation"]),
         ({"limits__calls": 0}, ["limits.calls"]),
-        ({"limits__euros": 1}, ["limits.dollars is not a setting"]),
+        ({"limits__euros": 1}, ["limits.euros is not a setting"]),
         ({"cache__mode": "maybe"}, ["cache.mode"]),
         ({"name": "../up"}, ["name ="]),
         ({"colour": 1}, ["colour is not a setting of a cell"]),

@@ -215,6 +215,8 @@ def test_no_cache_folder_and_no_litellm(tmp_path):
     )
     assert (done.stdout, done.stderr) == ("False\n", "")
     assert not [path for path in home.rglob("*") if path.is_file()]
+    assert not bridge().dspy.cache.enable_disk_cache
+    assert not bridge().dspy.cache.enable_memory_cache
 
 
 def test_too_small_counts_say_what_would_do():

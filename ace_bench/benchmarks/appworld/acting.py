@@ -79,7 +79,13 @@ class Acting:
         """A world in the state after all blocks run so far."""
         r = self.rules
         self.seat.ask(
-            "open", _OPEN_S, task=self.task, experiment=self.seat.experiment, seed=r.seed, seconds=r.seconds, calls=r.calls
+            "open",
+            _OPEN_S,
+            task=self.task,
+            experiment=self.seat.experiment,
+            seed=r.seed,
+            seconds=r.seconds,
+            calls=r.calls,
         )
         for code, before in self.done:
             if self._run(code)["output"] != before:

@@ -77,7 +77,11 @@ class AppWorld:
     @classmethod
     def missing(cls) -> str | None:
         """Why it cannot run here, as a sentence; None when it can."""
-        return None if appworld_setup.engine() else "The engine of AppWorld is not set up; run: ace-bench data setup appworld"
+        return (
+            None
+            if appworld_setup.engine()
+            else "The engine of AppWorld is not set up; run: ace-bench data setup appworld"
+        )
 
     def splits(self) -> tuple[str, ...]:
         """train, val (the engine's dev) and test."""
@@ -110,13 +114,20 @@ class AppWorld:
 
     def score(self, sample: Sample, episode: Episode) -> Score:
         """The engine's verdict. An episode without one has no score: a lost world is never a wrong answer."""
-        told = {"difficulty": float(sample.meta["difficulty"]), "challenge": float(sample.meta["split"] == "test_challenge")}
+        told = {
+            "difficulty": float(sample.meta["difficulty"]),
+            "challenge": float(sample.meta["split"] == "test_challenge"),
+        }
         if not isinstance(episode.world, Final):
             return Score(None, False, "error", told)
         report = episode.world.report
         right, tests = bool(report["success"]), max(1, report["num_tests"])
         outcome = "right" if right else episode.status if episode.status != "ok" else "wrong"
-        named = {"tgc": float(right), "passes": len(report["passes"]) / tests, "refused": float(len(episode.world.refused))}
+        named = {
+            "tgc": float(right),
+            "passes": len(report["passes"]) / tests,
+            "refused": float(len(episode.world.refused)),
+        }
         return Score(float(right), right, outcome, {**named, **told})
 
     def observe(self, sample: Sample, episode: Episode, score: Score) -> Feedback:
@@ -124,7 +135,11 @@ class AppWorld:
         if not isinstance(episode.world, Final):
             return Feedback("gt", "The environment was lost before the episode ended.", target=sample.target or None)
         return Feedback(
-            "gt", self._environment(episode.world), score.correct, sample.target or None, report_text(episode.world.report)
+            "gt",
+            self._environment(episode.world),
+            score.correct,
+            sample.target or None,
+            report_text(episode.world.report),
         )
 
     def gold_reply(self, sample: Sample) -> str:

@@ -7,6 +7,7 @@ import os
 import selectors
 import subprocess
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -46,10 +47,11 @@ class Worker:
     def ask(self, op: str, wait_s: float, /, **arguments: Any) -> Any:
         """The answer to one operation of `server.Handler`. Raises `WorldLost`; after that only `kill` is of use."""
         assert self.process.stdin is not None
+        line = json.dumps({"op": op, **arguments}).encode("ascii") + b"\n"
         try:
-            self.process.stdin.write(json.dumps({"op": op, **arguments}).encode("ascii") + b"\n")
+            self.process.stdin.write(line)
             self.process.stdin.flush()
-        except OSError:
+        except (OSError, ValueError):  # ValueError: the pipe was closed by `kill`
             raise self._death() from None
         return self._receive(wait_s)
 
@@ -58,10 +60,8 @@ class Worker:
         self.process.kill()
         for pipe in (self.process.stdin, self.process.stdout):
             if pipe is not None:
-                try:
+                with suppress(OSError):  # what was left to send has no reader any more
                     pipe.close()
-                except OSError:
-                    pass  # what was left to send has no reader any more
         self.process.wait()
 
     def _receive(self, seconds: float) -> Any:

@@ -32,12 +32,12 @@ class Figures:
 
 def figures(rows: Iterable[Mapping[str, Any]]) -> Figures:
     """The figures of one cell, or of two that scored one split each: rows of phase score. Percent, one decimal."""
-    rows = [{**row, "named": json.loads(row["scores"])} for row in rows]
-    splits = {NORMAL: [r for r in rows if not r["named"]["challenge"]], CHALLENGE: [r for r in rows if r["named"]["challenge"]]}
-    parts = {split: _parts(some) for split, some in splits.items() if some}
-    two = [c for split in (NORMAL,) for c in _columns(parts.get(split))]
+    told: list[dict[str, Any]] = [{**row, "named": json.loads(row["scores"])} for row in rows]
+    normal, challenge = ([row for row in told if bool(row["named"]["challenge"]) is one] for one in (False, True))
+    parts = {split: _parts(some) for split, some in ((NORMAL, normal), (CHALLENGE, challenge)) if some}
+    two = _columns(parts.get(NORMAL))
     four = two + _columns(parts.get(CHALLENGE))
-    return Figures(parts, _mean(two), _mean(four), int(sum(row["named"].get("refused", 0) for row in rows)))
+    return Figures(parts, _mean(two), _mean(four), int(sum(row["named"].get("refused", 0) for row in told)))
 
 
 def _parts(rows: list[dict[str, Any]]) -> dict[str, Completion]:

@@ -17,11 +17,13 @@ _CALLS = frozenset({"open", "eval", "exec", "compile", "globals", "locals", "var
 
 def refusal(code: str) -> str | None:
     """What in a block is not allowed, as a few words; None when it may run. A syntax error is the engine's to tell."""
+    if "\0" in code:  # a SyntaxError or a ValueError, as the version of Python has it
+        return "code that no parser reads"
     try:
         tree = ast.parse(code)
     except SyntaxError:
         return None
-    except (ValueError, RecursionError, MemoryError):  # null bytes, lone surrogates, nesting without end
+    except (ValueError, RecursionError, MemoryError):  # lone surrogates, nesting without end
         return "code that no parser reads"
     found = (_wrong(node) for node in ast.walk(tree))
     return next((word for word in found if word is not None), None)

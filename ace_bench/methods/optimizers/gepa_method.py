@@ -138,7 +138,7 @@ class Reflector:
         reply = carried(self.run.ask)("propose", messages)
         text = reply.text
         start, end = text.find("```"), text.rfind("```")
-        if not text[start + 3 : end].strip():
+        if reply.status != "ok" or start < 0 or not text[start + 3 : end].strip():
             self.unreadable.append(f"A reflection ({reply.status}) holds no text between two fences.")
             raise Unreadable(self.unreadable[-1])
         return text
