@@ -67,7 +67,7 @@ def test_an_error_of_ours_is_no_wrong_answer(tmp_path, name, at):
     broken.solve = fails
     with pytest.raises(ValueError, match="the environment is gone"):
         fit(tmp_path, made(name), benchmark=broken)
-    assert len(count) == at
+    assert at <= len(count) <= at + 1  # scoring has one more in flight
 
 
 @pytest.mark.parametrize("name", ALL)

@@ -135,6 +135,7 @@ class ContextPredict(dspy.Predict):  # type: ignore[misc]
             dspy.settings.trace.append((self, {ASKED: question}, dspy.Prediction(**{ANSWER: answer})))
         return dspy.Prediction(**{ANSWER: answer, "score": score})
 
+    @carried
     def play(self, question: Question) -> tuple[str, float]:
         """The answer and its metric."""
         return self.player.play(self.signature.instructions, self.demos, question)
