@@ -10,9 +10,10 @@ import re
 from typing import Literal
 
 from ace_bench.benchmarks import single_turn
+from ace_bench.benchmarks.file_benchmark import FileBenchmark
 from ace_bench.benchmarks.jsonl import FileSettings, text_of
 from ace_bench.benchmarks.single_turn import answer_once, quote, said
-from ace_bench.benchmarks.tables import TableBenchmark, TableSplits, Values, content_id
+from ace_bench.benchmarks.tables import TableSplits, Values, content_id
 from ace_bench.contracts import Ask, Episode, Feedback, Sample, Score, Task
 from ace_bench.prompts import Prompts
 
@@ -39,7 +40,7 @@ _DIGITS = re.compile(r"\d+")
 _WHOLE = re.compile(r"(\d{1,2})\s*[.):]?\s*(\D.*)?", re.DOTALL)
 
 
-class DDXPlus(TableBenchmark):
+class DDXPlus(FileBenchmark):
     """The DDXPlus task set. Group = "all": a finer group would be the target."""
 
     name = "ddxplus"

@@ -12,8 +12,9 @@ import unicodedata
 from typing import Literal
 
 from ace_bench.benchmarks import single_turn
-from ace_bench.benchmarks.jsonl import SPLITS, FileSettings, Loaded, Row, SplitFiles
-from ace_bench.benchmarks.single_turn import OneCall, answer_once, quote, said
+from ace_bench.benchmarks.file_benchmark import FileBenchmark
+from ace_bench.benchmarks.jsonl import SPLITS, FileSettings, Row, SplitFiles
+from ace_bench.benchmarks.single_turn import answer_once, quote, said
 from ace_bench.contracts import Ask, Episode, Feedback, Sample, Score, Task
 from ace_bench.prompts import Prompts
 
@@ -29,7 +30,7 @@ _NUMBERING = re.compile(r"^\(?\d{1,2}[.):]\s*")
 _NAMESPACE = re.compile(r"^us[-_]gaap[:_]\s*", re.IGNORECASE)
 
 
-class Finer(OneCall):
+class Finer(FileBenchmark):
     """The FiNER task set. Group = "all": a row mixes four tags, and any finer group would tell of the target."""
 
     name = "finer"
@@ -44,26 +45,6 @@ class Finer(OneCall):
         self.settings, self._prompts = settings, prompts
         self._files = SplitFiles(settings, "finer_small", row_problem, self._sample)
         self._options: dict[str, tuple[str, ...]] = {}  # the list is the same in every row: keep it once
-
-    def splits(self) -> tuple[str, ...]:
-        """train, val and test; a split without a file is empty."""
-        return SPLITS
-
-    def samples(self, split: str) -> tuple[Sample, ...]:
-        """The samples of a split. Raises `DataError` (file, line, reason) when the file cannot be used."""
-        return self._files.samples(split)
-
-    def file(self, split: str) -> Loaded | None:
-        """SHA-256, bad rows and duplicates of a split's file."""
-        return self._files.file(split)
-
-    def data_digest(self) -> str:
-        """SHA-256 over ids, inputs and targets of all splits."""
-        return self._files.digest()
-
-    def shared(self) -> dict[tuple[str, str], tuple[str, ...]]:
-        """Texts that stand in two splits."""
-        return self._files.shared()
 
     def unanswerable(self) -> dict[str, list[str]]:
         """Sample id -> its target tags that are not among its options. Such rows are scored like any other."""

@@ -12,9 +12,10 @@ from decimal import Decimal
 from typing import Literal
 
 from ace_bench.benchmarks import single_turn
-from ace_bench.benchmarks.jsonl import SPLITS, FileSettings, Loaded, Row, SplitFiles
+from ace_bench.benchmarks.file_benchmark import FileBenchmark
+from ace_bench.benchmarks.jsonl import FileSettings, Row, SplitFiles
 from ace_bench.benchmarks.numbers import Percent, number
-from ace_bench.benchmarks.single_turn import OneCall, answer_once, quote, said
+from ace_bench.benchmarks.single_turn import answer_once, quote, said
 from ace_bench.contracts import Ask, Episode, Feedback, Sample, Score, Task
 from ace_bench.prompts import Prompts
 
@@ -27,7 +28,7 @@ INSTRUCTIONS = f"You solve exercises in financial arithmetic. Put the result alo
 _NAME = re.compile(r"Use formula (.+?) to answer the question", re.DOTALL)
 
 
-class Formula(OneCall):
+class Formula(FileBenchmark):
     """The Formula task set. Group = formula name (for orders and first-of-group figures; by itself in no prompt)."""
 
     name = "formula"
@@ -43,26 +44,6 @@ class Formula(OneCall):
     def __init__(self, settings: Settings, prompts: Prompts) -> None:
         self.settings, self._prompts = settings, prompts
         self._files = SplitFiles(settings, "formula_small", row_problem, self._sample)
-
-    def splits(self) -> tuple[str, ...]:
-        """train, val and test; a split without a file is empty."""
-        return SPLITS
-
-    def samples(self, split: str) -> tuple[Sample, ...]:
-        """The samples of a split. Raises `DataError` (file, line, reason) when the file cannot be used."""
-        return self._files.samples(split)
-
-    def file(self, split: str) -> Loaded | None:
-        """SHA-256, bad rows and duplicates of a split's file."""
-        return self._files.file(split)
-
-    def data_digest(self) -> str:
-        """SHA-256 over ids, inputs and targets of all splits."""
-        return self._files.digest()
-
-    def shared(self) -> dict[tuple[str, str], tuple[str, ...]]:
-        """Texts that stand in two splits (none in the released files)."""
-        return self._files.shared()
 
     def solve(self, context: str, task: Task, ask: Ask) -> Episode:
         """One call of the solver."""

@@ -12,8 +12,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Literal
 
-from ace_bench.benchmarks.jsonl import SPLITS, FileSettings, Loaded, Row, SplitFiles
-from ace_bench.benchmarks.single_turn import OneCall, answer_once, quote, said
+from ace_bench.benchmarks.file_benchmark import FileBenchmark
+from ace_bench.benchmarks.jsonl import FileSettings, Row, SplitFiles
+from ace_bench.benchmarks.single_turn import answer_once, quote, said
 from ace_bench.contracts import Ask, Benchmark, Episode, Feedback, Sample, Score, Task
 from ace_bench.prompts import Prompts
 
@@ -24,7 +25,7 @@ INSTRUCTIONS = (
 )
 
 
-class HouseLabels(OneCall):
+class HouseLabels(FileBenchmark):
     """The task set. Group = "all": any finer group would tell of the label."""
 
     name = "house_labels"
@@ -39,24 +40,12 @@ class HouseLabels(OneCall):
         self.settings, self._prompts = settings, prompts
         self._files = SplitFiles(settings, "house_labels", row_problem, _sample)
 
-    def splits(self) -> tuple[str, ...]:
-        """train, val and test."""
-        return SPLITS
-
     def samples(self, split: str) -> tuple[Sample, ...]:
         """The samples of a split. Raises `DataError` (file, line, reason) when the file cannot be used."""
         made = self._files.samples(split)
         if split == "test" and self.settings.test_labels == "rotated":
             return tuple(replace(sample, target=rotated(sample.target)) for sample in made)
         return made
-
-    def file(self, split: str) -> Loaded | None:
-        """SHA-256, bad rows and duplicates of a split's file."""
-        return self._files.file(split)
-
-    def data_digest(self) -> str:
-        """SHA-256 over ids, inputs and targets of all files. The rotation is a knob and so in the cell's own digest."""
-        return self._files.digest()
 
     def solve(self, context: str, task: Task, ask: Ask) -> Episode:
         """One call of the solver."""

@@ -15,11 +15,12 @@ from typing import Any, Literal
 from pydantic import Field
 
 from ace_bench.benchmarks import single_turn
+from ace_bench.benchmarks.file_benchmark import FileBenchmark
 from ace_bench.benchmarks.jsonl import FileSettings, text_of
 from ace_bench.benchmarks.judging import NO_VERDICT, judged
 from ace_bench.benchmarks.numbers import Percent, number
 from ace_bench.benchmarks.single_turn import answer_once, quote, said, spelling
-from ace_bench.benchmarks.tables import TableBenchmark, TableSplits, Values, content_id
+from ace_bench.benchmarks.tables import TableSplits, Values, content_id
 from ace_bench.contracts import Ask, Episode, Feedback, Sample, Score, Task
 from ace_bench.prompts import Prompts
 
@@ -33,7 +34,7 @@ FORMS: dict[Scoring, str] = {
 }
 
 
-class QA(TableBenchmark):
+class QA(FileBenchmark):
     """A question-and-answer set. The group is the value of the `group` column, or "all"."""
 
     name = "qa"

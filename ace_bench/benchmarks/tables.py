@@ -10,10 +10,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from ace_bench.benchmarks.jsonl import (
-    SPLITS,
     BadRow,
     DataError,
     FileSettings,
@@ -25,7 +24,6 @@ from ace_bench.benchmarks.jsonl import (
     file_lines,
     json_object,
 )
-from ace_bench.benchmarks.single_turn import OneCall
 from ace_bench.contracts import Sample, Task
 
 Values = dict[str, Any]  # one row: column -> value
@@ -131,31 +129,4 @@ def _from_row(row: Row) -> Sample:
     return Sample(Task(row.id, "all", row.context), row.target)
 
 
-class TableBenchmark(OneCall):
-    """What the benchmarks on tables share: splits, what was read, digests. A subclass sets `_files`."""
-
-    name: ClassVar[str]
-    _files: TableSplits
-
-    def splits(self) -> tuple[str, ...]:
-        """train, val and test; a split without a file is empty."""
-        return SPLITS
-
-    def samples(self, split: str) -> tuple[Sample, ...]:
-        """The samples of a split. Raises `DataError` (file, row, reason) when the file cannot be used."""
-        return self._files.samples(split)
-
-    def file(self, split: str) -> Loaded | None:
-        """SHA-256, bad rows and duplicates of a split's file."""
-        return self._files.file(split)
-
-    def data_digest(self) -> str:
-        """SHA-256 over ids, inputs and targets of all splits."""
-        return self._files.digest()
-
-    def shared(self) -> dict[tuple[str, str], tuple[str, ...]]:
-        """Texts that stand in two splits."""
-        return self._files.shared()
-
-
-__all__ = ["Make", "TableBenchmark", "TableSplits", "Values", "content_id", "read_table", "table_digest"]
+__all__ = ["Make", "TableSplits", "Values", "content_id", "read_table", "table_digest"]

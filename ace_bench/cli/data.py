@@ -108,11 +108,15 @@ def path_(name: Annotated[str, typer.Argument(metavar="NAME")], root: Root = Non
         typer.echo(str(located(name, data_root(root))))
 
 
-@app.command("setup", help="Make what a benchmark needs besides files: `setup appworld` (its engine; its data, if fetched).")
+@app.command(
+    "setup", help="Make what a benchmark needs besides files: `setup appworld` (its engine; its data, if fetched)."
+)
 def setup(
     name: Annotated[str, typer.Argument(metavar="appworld")],
     root: Root = None,
-    python: Annotated[str | None, typer.Option("--python", help="The interpreter to build the environment from.")] = None,
+    python: Annotated[
+        str | None, typer.Option("--python", help="The interpreter to build the environment from.")
+    ] = None,
 ) -> None:
     """The verb `setup`. Repeating it is harmless."""
     with _told():
@@ -124,7 +128,9 @@ def setup(
             appworld_setup.setup_engine(typer.echo, python or sys.executable)
             bundle, (source,) = located("appworld", data_root(root)), chosen(["appworld"])
             if (state := state_of(source, data_root(root))).status != "good":
-                raise BadInput(f"{bundle} is not the official bundle: {state.reason}. Run: ace-bench data fetch appworld")
+                raise BadInput(
+                    f"{bundle} is not the official bundle: {state.reason}. Run: ace-bench data fetch appworld"
+                )
             appworld_setup.setup_data(bundle, typer.echo)
         except DataMissing as missing:
             typer.echo(f"The official tasks are not here. {missing} A root of your own: benchmark.root=PATH.")

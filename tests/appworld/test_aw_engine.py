@@ -265,7 +265,7 @@ KNOBS = {"split": "test_challenge", "steps": 1, "output_chars": 100, "history_ch
          "world_seed": 5}  # fmt: skip
 EFFORT = (
     "print(apis.supervisor.show_profile(), 'y' * 900)\n"
-    "token = apis.todoist.login(username=apis.supervisor.show_profile()['email'], password='x')",
+    "apis.supervisor.show_profile()",
     "import time\nstart = 0\nfor i in range(10 ** 8): start += i\nprint('slow')", "print(requester.random_seed)", "print(5)",
 )  # fmt: skip
 

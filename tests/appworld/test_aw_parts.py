@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from ace_bench.benchmarks.appworld import AppWorld, client, figures, pool
 from ace_bench.benchmarks.appworld.acting import RETRIES, Acting, Rules
@@ -12,6 +13,7 @@ from ace_bench.benchmarks.appworld.client import TimedOut, Worker, WorldLost
 from ace_bench.benchmarks.appworld.policy import refusal
 from ace_bench.benchmarks.appworld.pool import Seat
 from ace_bench.benchmarks.appworld.tasks import RootError, read_split
+from ace_bench.cli import app
 from ace_bench.data import appworld_setup
 from ace_bench.data.appworld_setup import Engine
 from ace_bench.experiment import plugins
@@ -159,6 +161,23 @@ def test_the_number_of_worlds_is_checked(monkeypatch, named):
     monkeypatch.setenv(pool.WORLDS, named)
     with pytest.raises(ValueError, match="whole number"):
         pool._size()
+
+
+def cli(*words):
+    done = CliRunner().invoke(app, ["data", "setup", *words])
+    return done.exit_code, done.output
+
+
+def test_the_command_line_tells_what_it_did_and_what_is_missing(tmp_path, monkeypatch):
+    monkeypatch.setattr(appworld_setup, "setup_engine", lambda say, python: say("ready"))
+    assert cli("venmo") == (2, "ace-bench: There is nothing to set up for 'venmo'. Known: appworld.\n")
+    code, said = cli("appworld", "--root", str(tmp_path))
+    assert code == 0
+    assert said.startswith("ready\nThe official tasks are not here. There is no")
+    write(tmp_path / "appworld" / "data-0.1.0.bundle", "short")
+    code, said = cli("appworld", "--root", str(tmp_path))
+    assert code == 2
+    assert "is not the official bundle: it has 5 bytes and should have 34,280,074" in said
 
 
 def test_it_is_registered():

@@ -16,10 +16,11 @@ from ace_bench.benchmarks.bird import compare, selfcheck
 from ace_bench.benchmarks.bird.databases import Database, Databases
 from ace_bench.benchmarks.bird.overall import DIFFICULTIES, UNRATED
 from ace_bench.benchmarks.bird.sqlrun import Budget, Ran, once
+from ace_bench.benchmarks.file_benchmark import FileBenchmark
 from ace_bench.benchmarks.jsonl import SPLITS, FileSettings, text_of
 from ace_bench.benchmarks.judging import judged
 from ace_bench.benchmarks.single_turn import answer_once, quote, said
-from ace_bench.benchmarks.tables import TableBenchmark, TableSplits, Values, content_id
+from ace_bench.benchmarks.tables import TableSplits, Values, content_id
 from ace_bench.contracts import Ask, Episode, Feedback, Sample, Score, Task, text_digest
 from ace_bench.prompts import Prompts
 
@@ -31,7 +32,7 @@ STATUSES = ("match", "mismatch", "pred_error", "pred_timeout", "gold_error", "go
 _SHOWN = 3  # rows of the model's own result in the feedback of the database
 
 
-class Bird(TableBenchmark):
+class Bird(FileBenchmark):
     """The BIRD-SQL task set. Group = the database, which every question names anyway."""
 
     name = "bird"
