@@ -108,7 +108,7 @@ def test_completion(conf: Path) -> None:
     assert "append_only" in _complete("seed", "=", "1", "method", "=")
     assert "append_only" in _complete("seed", "=", "1", "method", "")
     assert "method=" in _complete("seed", "=", "1", "")
-    assert _complete("experiment", "=", "quick") == ["quickstart"]
+    assert "quickstart" in _complete("experiment", "=", "quick")
     assert "method=ace" in _complete("method=a")
     assert "order.kind=" in _complete("order.k")
     assert _complete("method=(((") == []

@@ -12,7 +12,7 @@ from ace_bench.store import read_table
 pytest.importorskip("hydra_plugins.ace_bench", reason="needs an install: pip install -e .")
 PLAN = ("name=same", "method=base,ace,local_edit", "seed=0,1", "order.seed=0,1", "benchmark.test=15", "feedback=outcome")
 # Which of two cells pays for a request they share depends on timing; the sums do not.
-TIMED = ("billed", "served_from", "billed_input_tokens", "billed_output_tokens", "billed_cost")
+TIMED = ("billed", "served_from", "billed_input_tokens", "billed_output_tokens", "billed_cost", "cached_share")
 WAYS = {
     "threads 1": (("hydra.launcher.workers=1",), "0"),
     "threads 16": (("hydra.launcher.workers=16",), "1"),
@@ -39,7 +39,8 @@ def test_rows_do_not_depend_on_threads_hashes_or_launchers(tmp_path):
     first = done["threads 1"]
     for way, results in done.items():
         assert rows(results, "same", *TIMED) == rows(first, "same", *TIMED), way
-        assert sums(results) == sums(first), way
+        if way != "joblib":  # single flight holds inside one process; two may ask the same thing at once, and both pay
+            assert sums(results) == sums(first), way
     assert sums(first)[0] < sums(first)[3]  # some requests were shared, so the payer did matter
 
 

@@ -91,6 +91,6 @@ def test_a_quickstart_killed_many_times(tmp_path, kills, request):
     assert start(tmp_path / "whole", *overrides).wait() == 0
     hits = survive(tmp_path / "cut", overrides, kills=kills, longest=8.0)
     assert hits == kills
-    also = ("billed", "served_from", "billed_input_tokens", "billed_output_tokens", "billed_cost")
+    also = ("billed", "served_from", "billed_input_tokens", "billed_output_tokens", "billed_cost", "cached_share")
     assert rows(tmp_path / "whole", "quickstart", *also) == rows(tmp_path / "cut", "quickstart", *also)
     billed_once(tmp_path / "cut", "quickstart")

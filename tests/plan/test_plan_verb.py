@@ -49,7 +49,7 @@ def test_prices_give_dollars() -> None:
 def test_a_dollar_cap_with_an_unpriced_model_is_refused(cap: str, verb: str, tmp_path: Path) -> None:
     done = CliRunner().invoke(app, [verb, "method=ace", cap])
     assert done.exit_code == 2
-    assert "A dollar cap is set, but model 'simulated' has no price" in done.output
+    assert "cap in dollars, but model=simulated has no price" in done.output
     assert not list(tmp_path.iterdir())
 
 
@@ -79,7 +79,8 @@ def test_what_a_method_does_not_declare_is_unknown_not_zero(monkeypatch: pytest.
     [
         ["method=nobody"], ["method=ace", "method.rounds=0"], ["method=ace", "start=nowhere.txt"],
         ["benchmark=finer", "benchmark.test=nowhere.jsonl"], ["model=litellm"], ["model.price=nobody/nothing"],
-        ["method=ace,=b"], ["protocol=offline", "benchmark.train=0"], ["limits.dollars=-1"],
+        ["method=ace,=b"], ["model=deepseek", "model.params.max_tokens=null", "limits.tokens=1000"],
+        ["protocol=offline", "benchmark.train=0"], ["limits.dollars=-1"],
     ],
 )  # fmt: skip
 def test_bad_input_ends_in_a_sentence(wrong: list[str]) -> None:

@@ -1,4 +1,4 @@
-"""Caps against a plan: refused when they could never be kept, and told when they will end the run."""
+"""Caps against a plan: refused when they could not be kept, and told when they will end the run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ KINDS = ("calls", "tokens", "dollars")
 
 
 def refuse_unkept(specs: Sequence[CellSpec]) -> None:
-    """`PlanError` for a cap in dollars with an unpriced model (known fault B13), or in tokens without max_tokens."""
+    """`PlanError` for a cap in tokens or dollars where no max_tokens bounds a call (no price: `spec.check` says so)."""
     seen = set()
     for spec in specs:
         if not any(name.endswith(("tokens", "dollars")) for name in spec.limits.capped()):
