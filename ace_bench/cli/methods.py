@@ -46,5 +46,9 @@ def _calls(cls: type[Any]) -> str:
         asked = expected(cls.Settings())
     except ValueError:
         return "depends on knobs that have no default (ace-bench plan tells)"
-    parts = [f"{low if low == high else f'{low} to {high}'} {purpose}" for purpose, (low, high) in asked.items() if high]
-    return " + ".join(["1 solve", *parts]) + " a sample" if not hasattr(cls, "fit") else " + ".join(parts) or "none to fit"
+    parts = [
+        f"{low if low == high else f'{low} to {high}'} {purpose}" for purpose, (low, high) in asked.items() if high
+    ]
+    return (
+        " + ".join(["1 solve", *parts]) + " a sample" if not hasattr(cls, "fit") else " + ".join(parts) or "none to fit"
+    )

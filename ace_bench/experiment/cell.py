@@ -67,7 +67,10 @@ def _guarded(spec: CellSpec, cell: str, folder: CellFolder) -> CellResult:
     masker = Masker(spec.canonical())
     try:
         _run(spec, cell, folder, masker)
-    except (stopping.Stopped, BudgetExceeded) as e:  # at a step boundary: the same command resumes it (with a higher cap)
+    except (
+        stopping.Stopped,
+        BudgetExceeded,
+    ) as e:  # at a step boundary: the same command resumes it (with a higher cap)
         return CellResult(cell, "stopped", str(e), str(folder.path))
     except (
         BaseException

@@ -209,7 +209,7 @@ def _grammar(value: Any, key: str) -> str:
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, (str, int, float)):
         return str(value)
-    raise PlanError(f"hydra.sweeper: {key} must be a text such as \"0,1,2\" or one value, not {value!r}.")
+    raise PlanError(f'hydra.sweeper: {key} must be a text such as "0,1,2" or one value, not {value!r}.')
 
 
 def _shared_key(cell: str, config: Mapping[str, Any]) -> str:

@@ -73,7 +73,7 @@ def test_each_phrase_names_one_tag(maker: ModuleType) -> None:
     phrases = {tag: phrase for tag, (_, phrase, _) in maker.TAGS.items()}
     for split in SPLITS:
         for sample in finer().samples(split):
-            asked = re.findall(r'^\d+\. .*$', sample.task.input, re.MULTILINE)
+            asked = re.findall(r"^\d+\. .*$", sample.task.input, re.MULTILINE)
             found = [[tag for tag, phrase in phrases.items() if phrase in question] for question in asked]
             assert found == [[tag] for tag in sample.target.split(",")]
 

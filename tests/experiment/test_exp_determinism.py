@@ -10,7 +10,14 @@ from test_exp_kill import rows
 from ace_bench.store import read_table
 
 pytest.importorskip("hydra_plugins.ace_bench", reason="needs an install: pip install -e .")
-PLAN = ("name=same", "method=base,ace,local_edit", "seed=0,1", "order.seed=0,1", "benchmark.test=15", "feedback=outcome")
+PLAN = (
+    "name=same",
+    "method=base,ace,local_edit",
+    "seed=0,1",
+    "order.seed=0,1",
+    "benchmark.test=15",
+    "feedback=outcome",
+)
 # Which of two cells pays for a request they share depends on timing; the sums do not.
 TIMED = ("billed", "served_from", "billed_input_tokens", "billed_output_tokens", "billed_cost", "cached_share")
 WAYS = {

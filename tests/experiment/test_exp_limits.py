@@ -40,7 +40,9 @@ def test_what_was_spent_before_a_resume_counts(tmp_path):
 
 def test_dollars_spent_stay_under_the_cap(tmp_path):
     run(tmp_path, "x", "limits.dollars=0.02", PRICED, "model.max_tokens=2000", "seed=0")
-    done = launch([f"results={tmp_path}", "name=y", "method=ace", "benchmark.test=6", "seed=0", PRICED, "limits.dollars=5"])
+    done = launch(
+        [f"results={tmp_path}", "name=y", "method=ace", "benchmark.test=6", "seed=0", PRICED, "limits.dollars=5"]
+    )
     assert done.exit_code == 0
     (cell,) = read_table(tmp_path / "y", "cells").to_pylist()
     assert 0 < cell["billed_cost"] <= cell["cost"] <= 5
