@@ -9,7 +9,7 @@ import pytest
 from aw_tools import agent, appworld, block, gold, scored
 from harness import method, run, simulated, stripped
 
-from ace_bench.benchmarks.appworld import acting, figures, policy, pool
+from ace_bench.benchmarks.appworld import AppWorld, acting, figures, policy, pool
 from ace_bench.benchmarks.appworld.acting import Acting, Rules
 from ace_bench.benchmarks.appworld.pool import Seat
 from ace_bench.data import appworld_setup
@@ -214,7 +214,7 @@ def seats(monkeypatch):
 
 STEPS = (
     "x = 41\nprint(apis.supervisor.show_profile())",
-    "print(x + 1)\nimport random\nprint(random.random() < 2)",
+    "print(x + 1)\nprint(random.random())",
     DONE,
 )
 
@@ -264,26 +264,31 @@ def test_memory_without_end_is_told_to_the_agent(root):
 KNOBS = {"split": "test_challenge", "steps": 1, "output_chars": 100, "history_chars": 1000, "block_seconds": 1, "calls": 1,
          "world_seed": 5}  # fmt: skip
 EFFORT = (
-    "print(apis.supervisor.show_profile(), 'y' * 900)\n"
-    "apis.supervisor.show_profile()",
-    "import time\nstart = 0\nfor i in range(10 ** 8): start += i\nprint('slow')", "print(requester.random_seed)", "print(5)",
+    "print(apis.supervisor.show_profile(), 'y' * 900)\napis.supervisor.show_profile()",
+    "start = 0\nfor i in range(4 * 10 ** 7): start += i\nprint('slow')", "print(random.random())", "print(5)",
 )  # fmt: skip
 
 
+def effort(root, **settings):
+    """What an agent that tries these blocks sees under the settings."""
+    benchmark, seen = appworld(root, **{"steps": 4} | settings), []
+
+    def ask(purpose, messages):
+        seen.append(messages)
+        return Reply(block(EFFORT[min(len(messages) // 2, 3)]), "ok")
+
+    return benchmark.solve("", benchmark.samples("test")[0].task, ask).trace, seen
+
+
+@pytest.fixture(scope="module")
+def usual(root):
+    return effort(root)
+
+
 @pytest.mark.parametrize("knob", sorted(KNOBS))
-def test_every_knob_changes_what_happens(root, knob):
-    assert set(KNOBS) == set(appworld(root).settings.model_fields) - {"name", "root"}
-
-    def outcome(**settings):
-        benchmark, seen = appworld(root, **{"steps": 4} | settings), []
-
-        def ask(purpose, messages):
-            seen.append(messages)
-            return Reply(block(EFFORT[min(len(messages) // 2, 3)]), "ok")
-
-        return benchmark.solve("", benchmark.samples("test")[0].task, ask).trace, seen
-
-    assert outcome(**{knob: KNOBS[knob]}) != outcome()
+def test_every_knob_changes_what_happens(root, usual, knob):
+    assert set(KNOBS) == set(AppWorld.Settings.model_fields) - {"name", "root"}
+    assert effort(root, **{knob: KNOBS[knob]}) != usual
 
 
 def test_a_bundle_is_unpacked_whole_or_not_at_all(root, engine, tmp_path, monkeypatch):
