@@ -87,7 +87,7 @@ def _run(spec: CellSpec, cell: str, folder: CellFolder, masker: Masker) -> None:
     built = build(spec)
     digests = {
         "config": cell_digest(spec.canonical()), "data": built.benchmark.data_digest(),
-        "order": built.streams.digest(), "prompts": built.prompts.digest,
+        "order": built.streams.digest(), "prompts": built.prompts.digest, "prices": shared.price_digest(spec),
     }  # fmt: skip
     if embedder := shared.embedder(spec):
         digests["embedder"] = embedder.id

@@ -5,9 +5,11 @@ One client per model and experiment, so that a request two cells have in common 
 
 from __future__ import annotations
 
+import hashlib
 import json
 import threading
 from collections.abc import Iterable
+from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +83,13 @@ def price(model: Part) -> Price | None:
         return price_of(getattr(settings, "price", None), asked.name, asked.endpoint)
     except KeyError as e:
         raise PlanError(f"model.price of {model.name!r}: {e.args[0]}") from e
+
+
+def price_digest(spec: CellSpec) -> str:
+    """SHA-256 over the list prices the cell is billed at, sources and dates included."""
+    models = [("", spec.model), *sorted((str(role), model) for role, model in spec.roles.items())]
+    prices = [(role, astuple(found) if (found := price(model)) else None) for role, model in models]
+    return hashlib.sha256(repr(prices).encode()).hexdigest()
 
 
 def is_simulated(spec: CellSpec) -> bool:

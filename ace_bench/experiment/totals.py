@@ -22,6 +22,7 @@ def cell_row(spec: CellSpec, digests: dict[str, str], tables: dict[str, list[Row
         "order_kind": spec.order.kind, "order_seed": spec.order.seed,
         "knobs": json.dumps(canonical, sort_keys=True), "config_digest": cell_digest(canonical),
         "data_digest": digests["data"], "order_digest": digests["order"], "prompts_digest": digests["prompts"],
+        "prices_digest": digests["prices"],
         **scores(tables["steps"]), **spending(tables["calls"]), **ledger(tables["feedback"]), **known,
     }  # fmt: skip
 

@@ -10,7 +10,7 @@ Kind = Literal["born", "tagged", "edited", "merged_into", "removed", "pruned", "
 Reason = Literal[
     "not_an_object", "unknown_type", "missing_field", "wrong_type", "empty_section", "empty_content",
     "empty_event", "bad_tag", "too_few_ids", "unknown_id", "duplicate_event", "stale", "no_change", "counter_full",
-    "malformed_reply", "not_allowed", "not_cited",  # given by methods, before the merge sees the operation
+    "malformed_reply", "not_allowed", "not_cited", "over_budget",  # given by methods, before the merge sees the operation
 ]  # fmt: skip
 
 

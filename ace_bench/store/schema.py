@@ -77,6 +77,7 @@ config_digest string SHA-256 of that config
 data_digest string SHA-256 over the samples, all splits
 order_digest string SHA-256 over the sample ids in stream order
 prompts_digest string SHA-256 over the role prompts
+prices_digest string SHA-256 over the list prices it is billed at, sources and dates included
 start string? finished cell or file that the initial state came from; null for a cold start
 start_tokens int? tokens that were needed to make that state: a cost of its own, in no other column
 code string version of ace_bench and git commit when known

@@ -20,7 +20,7 @@ KNOBS = {
     ("ace", "refine"): "lazy", ("ace", "dedup_threshold"): 0.99, ("ace", "dedup_guard"): False,
     ("ace", "refine_at_tokens"): 100, ("ace", "token_budget"): 150, ("ace", "evict"): "least_helpful",
     ("ace", "harmful_every"): 5,
-    ("append_only", "entry"): "trajectory", ("append_only", "section"): "LESSONS",
+    ("append_only", "entry"): "trajectory", ("append_only", "section"): "LESSONS", ("append_only", "token_budget"): 100,
     ("local_edit", "fraction"): 0.7, ("full_rewrite", "protected"): 3,
     ("dynamic_cheatsheet", "variant"): "full_history", ("dynamic_cheatsheet", "rounds"): 2,
     ("dynamic_cheatsheet", "top_k"): 1, ("dynamic_cheatsheet", "extraction"): "released",
