@@ -18,7 +18,7 @@ PLACES = ("library", "swimming pool", "bus station", "museum", "market hall", "i
 PER_SPLIT = {"train": 4, "val": 2, "test": 6}  # notes of each subject
 # House word, subject, and twelve notes: the first four are train, two val, six test.
 SUBJECTS = (
-    ("Kite", "money back", (
+    ("Topaz", "money back", (
         "I was charged twice at the {p} and want the second payment returned.",
         "My card shows a fee from the {p} for a day I was not there. Please pay it back.",
         "The event at the {p} was called off, so please send me the price of the tickets.",
@@ -32,7 +32,7 @@ SUBJECTS = (
         "I cancelled in time, yet the {p} has not repaid me.",
         "Our school paid the bill of the {p} two times over. We expect one of the sums back.",
     )),
-    ("Lamp", "opening hours", (
+    ("Maple", "opening hours", (
         "Is the {p} open on Sunday evenings?",
         "Until what time can one come to the {p} on Fridays?",
         "Does the {p} close over the holidays?",
@@ -46,7 +46,7 @@ SUBJECTS = (
         "When is the last hour at which the {p} admits visitors?",
         "Are the times of the {p} different in August?",
     )),
-    ("Moss", "something is broken", (
+    ("Comet", "something is broken", (
         "The door of the {p} does not shut any more.",
         "A lamp above the entrance of the {p} has gone dark.",
         "Water drips through the roof of the {p}.",
@@ -60,7 +60,7 @@ SUBJECTS = (
         "The heating in the {p} has failed again.",
         "The display at the {p} shows nothing but stripes.",
     )),
-    ("Quill", "thanks and praise", (
+    ("Falcon", "thanks and praise", (
         "The young man at the {p} was so kind to my mother. Thank you.",
         "What a lovely afternoon we had at the {p}; well done, all of you.",
         "I want to praise the team of the {p} for its patience.",
@@ -74,7 +74,7 @@ SUBJECTS = (
         "We are grateful to the {p} for a wonderful morning.",
         "Please tell the caretaker of the {p} that he made my day.",
     )),
-    ("Reef", "reservation", (
+    ("Nickel", "reservation", (
         "Please keep a room in the {p} free for our club on 4 March.",
         "I would like to book the {p} for a birthday with ten guests.",
         "May our class reserve a guided hour at the {p} next month?",
@@ -88,7 +88,7 @@ SUBJECTS = (
         "Is there a free slot at the {p} on the ninth? We would take it.",
         "Book me in for the early session at the {p}, please.",
     )),
-    ("Sage", "lost property", (
+    ("Violet", "lost property", (
         "I left my umbrella at the {p}. Has anyone handed it in?",
         "My son lost a blue glove somewhere in the {p}.",
         "Did someone find a set of keys in the {p}?",

@@ -18,7 +18,7 @@ from ace_bench.benchmarks.single_turn import answer_once, quote, said
 from ace_bench.contracts import Ask, Benchmark, Episode, Feedback, Sample, Score, Task
 from ace_bench.prompts import Prompts
 
-LABELS = ("Kite", "Lamp", "Moss", "Quill", "Reef", "Sage")
+LABELS = ("Topaz", "Maple", "Comet", "Falcon", "Nickel", "Violet")
 INSTRUCTIONS = (
     f"File the note from the town desk under exactly one of these house words: {', '.join(LABELS)}. "
     "The word depends on what the note is about. final_answer is the word alone."

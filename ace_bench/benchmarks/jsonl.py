@@ -90,7 +90,9 @@ def read_rows(path: Path, on_bad_row: OnBadRow = "strict", check: Check | None =
         except ValueError as error:
             bad.append(BadRow(str(path), line, str(error)))
             if on_bad_row == "strict":
-                raise DataError(f"{bad[0]}. Mend the row, or set on_bad_row=skip to leave bad rows out") from None
+                raise DataError(
+                    f"{bad[0]}. Mend the row, or set benchmark.on_bad_row=skip to leave bad rows out"
+                ) from None
             continue
         key = content_id(context, target)
         seen[key] += 1

@@ -46,7 +46,9 @@ def read_table(path: Path, on_bad_row: OnBadRow, make: Make) -> Read:
         except ValueError as error:
             bad.append(BadRow(str(path), line, str(error)))
             if on_bad_row == "strict":
-                raise DataError(f"{bad[-1]}. Mend the row, or set on_bad_row=skip to leave bad rows out") from None
+                raise DataError(
+                    f"{bad[-1]}. Mend the row, or set benchmark.on_bad_row=skip to leave bad rows out"
+                ) from None
             continue
         samples.append(sample)
         lines.append(line)

@@ -1,6 +1,7 @@
 """The command line, `ace-bench`: one file a verb. A verb imports its work when it runs, so that `--help` is quick.
 
-Exit codes: 0 all went well; 1 a cell failed; 2 nothing was run, for what was asked cannot be; 130 stopped.
+Exit codes: 0 all went well; 1 a cell failed; 2 nothing was run, for what was asked cannot be; 3 a limit
+was reached; 130 stopped.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from ace_bench.cli import capsule, data, doctor, methods, model, plan, report, r
 app = typer.Typer(
     name="ace-bench",
     help="Compare ways of improving an agent's context: same tasks, feedback, order and budget for every method.",
-    epilog="Exit codes: 0 all went well, 1 a cell failed, 2 nothing was run (the message says why), 130 stopped.",
+    epilog="Exit codes: 0 all went well, 1 a cell failed, 2 nothing was run (the message says why), 3 a limit was "
+    "reached, 130 stopped.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )

@@ -55,6 +55,14 @@ def build(spec: CellSpec) -> Built:
     return Built(prompts, benchmark, method, _streams(spec, benchmark), start)
 
 
+def left_out(benchmark: Benchmark) -> list[str]:
+    """The rows that a benchmark on files left out as bad (`on_bad_row: skip`), a sentence each; none is lost silently."""
+    if not hasattr(benchmark, "file"):
+        return []
+    read = [benchmark.file(split) for split in benchmark.splits()]
+    return [str(bad) for file in read if file is not None for bad in file.bad]
+
+
 def _streams(spec: CellSpec, benchmark: Benchmark) -> Streams:
     """The splits in order. Orders touch what is adapted on; a frozen test pass keeps file order."""
     kind, seed = spec.order.kind, spec.order.seed

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from ace_bench import __version__
 from ace_bench.experiment import progress, shared, stopping
-from ace_bench.experiment.build import Built, build
+from ace_bench.experiment.build import Built, build, left_out
 from ace_bench.experiment.identity import cell_digest
 from ace_bench.experiment.spec import CellSpec, OfflineSpec, OnlineSpec, check
 from ace_bench.experiment.totals import INPUT, OUTPUT, cell_row
@@ -66,24 +66,20 @@ def _guarded(spec: CellSpec, cell: str, folder: CellFolder) -> CellResult:
     """Whatever happens inside the folder becomes a status; the traceback goes into the folder's log, masked."""
     masker = Masker(spec.canonical())
     try:
-        _run(spec, cell, folder, masker)
-    except (
-        stopping.Stopped,
-        BudgetExceeded,
-    ) as e:  # at a step boundary: the same command resumes it (with a higher cap)
+        note = _run(spec, cell, folder, masker)
+    except (stopping.Stopped, BudgetExceeded) as e:  # at a step boundary: the same command (with a higher cap) goes on
         return CellResult(cell, "stopped", str(e), str(folder.path))
-    except (
-        BaseException
-    ) as e:  # BudgetExceeded and ProviderFailure are BaseExceptions, so that no library swallows them
+    except BaseException as e:  # ProviderFailure is a BaseException, so that no library swallows it
         with (folder.path / LOG).open("a", encoding="utf-8", errors="backslashreplace") as log:
             log.write(masker.mask(traceback.format_exc()))
         if isinstance(e, KeyboardInterrupt | SystemExit):
             raise
         return CellResult(cell, "failed", masker.mask(_sentence(e)), str(folder.path))
-    return CellResult(cell, "finished", "", str(folder.path))
+    return CellResult(cell, "finished", masker.mask(note), str(folder.path))
 
 
-def _run(spec: CellSpec, cell: str, folder: CellFolder, masker: Masker) -> None:
+def _run(spec: CellSpec, cell: str, folder: CellFolder, masker: Masker) -> str:
+    """Run the cell to its end; what the user should know of its data ("" when nothing)."""
     built = build(spec)
     digests = {
         "config": cell_digest(spec.canonical()), "data": built.benchmark.data_digest(),
@@ -96,6 +92,8 @@ def _run(spec: CellSpec, cell: str, folder: CellFolder, masker: Masker) -> None:
     progress.current().cell_started(cell, built.streams.steps(spec))
     timeline.end(_protocol(spec, timeline, built))
     _finish(spec, cell, folder, built, digests, note)
+    bad = left_out(built.benchmark)
+    return f"{len(bad)} bad rows left out, the first: {bad[0]}" if bad else ""
 
 
 def _manifest(spec: CellSpec, cell: str, folder: CellFolder, digests: dict[str, str], masker: Masker) -> dict[str, Any]:
@@ -188,6 +186,7 @@ def _finish(
         "status": "finished",
         "attempts": folder.attempts,
         "error": None,
+        "bad_rows": len(left_out(built.benchmark)),
         "start": start.source if start else None,
         "start_tokens": start.tokens if start else None,
         "wall_s": folder.wall_s,

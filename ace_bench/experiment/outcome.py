@@ -11,6 +11,8 @@ from hydra.core.utils import JobReturn, JobStatus
 
 from ace_bench.experiment import stopping
 
+EXIT_LIMIT = 3  # a cap of `limits` was reached; a higher one goes on
+
 if TYPE_CHECKING:
     from ace_bench.experiment.cell import CellResult
     from ace_bench.experiment.spec import CellSpec
@@ -40,9 +42,11 @@ class Outcome:
 
     @property
     def exit_code(self) -> int:
-        """0 all finished, 130 stopped, 1 a cell failed or the report could not be written."""
+        """0 all finished, 130 stopped by the user, 3 stopped by a limit, 1 a cell failed or there is no report."""
         statuses = {r.status for r in self.results}
-        return stopping.EXIT_STOPPED if "stopped" in statuses else int("failed" in statuses or not self.reported)
+        if "stopped" in statuses and stopping.stopped():
+            return stopping.EXIT_STOPPED
+        return 1 if "failed" in statuses or not self.reported else EXIT_LIMIT if "stopped" in statuses else 0
 
 
 def result_of(planned: Planned, job: JobReturn | None, status: str, why: str) -> CellResult:
@@ -58,6 +62,12 @@ def result_of(planned: Planned, job: JobReturn | None, status: str, why: str) ->
     return CellResult(planned.id, cast(Any, status), why, str(planned.folder))
 
 
+def _log(folder: str) -> Path:
+    """The cell's log, or its folder when it wrote none."""
+    log = Path(folder) / "log.txt"
+    return log if log.is_file() else Path(folder)
+
+
 def tell(results: Sequence[CellResult]) -> None:
     """Print every failure and every stop: the cell, the sentence, where its log is."""
     bad = [r for r in results if r.status != "finished"]
@@ -67,4 +77,4 @@ def tell(results: Sequence[CellResult]) -> None:
     counts = ", ".join(f"{n} {s}" for s, n in count.items())
     print(f"{len(results)} cells: {counts}.")
     for r in bad:
-        print(f"  {r.cell} {r.status}: {r.sentence}\n    log: {r.folder}")
+        print(f"  {r.cell} {r.status}: {r.sentence}\n    log: {_log(r.folder)}")

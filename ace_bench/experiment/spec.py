@@ -217,6 +217,11 @@ def check(cell: Mapping[str, Any]) -> CellSpec:
     for section, part in (("method", method), ("benchmark", benchmark)):
         if part:
             _check_installed(part, section, problems)
+    if root and root.cache.mode != "replay":  # a replay asks nobody
+        for section, part in (("model", model), *((f"roles.{role}", part) for role, part in roles.items())):
+            missing = getattr(part.cls, "missing", None) if part else None
+            if part and missing and (said := missing(part.settings)):
+                problems[f"{section}.name"] = f"{section}={part.name}: {said}"
     if root:
         _check_prices(root, {"model": model, **{f"roles.{role}": part for role, part in roles.items()}}, problems)
     select: Literal["gt", "last"] = "last"

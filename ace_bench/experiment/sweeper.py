@@ -6,6 +6,7 @@ before the first one runs. Exit codes: 0 all finished, 1 a cell failed, 130 stop
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -93,6 +94,7 @@ class PlanSweeper(Sweeper):
     def sweep(self, arguments: list[str]) -> Outcome:
         """Plan, launch, tell the failures, write the summary."""
         plan = self.plan(arguments)
+        _make_folder(plan[0].spec.experiment_dir)
         if isinstance(self.launcher, ThreadsLauncher):
             self.launcher.prepared = {p.job: p.config for p in plan}  # no second composition
         with progress.showing() as shown:
@@ -145,6 +147,18 @@ class PlanSweeper(Sweeper):
                 f"limits.{caps[0]} cannot be kept by several processes (limits are not shared between them yet): use "
                 "hydra/launcher=threads, or hydra.launcher.n_jobs=1, or leave the limit out."
             )
+
+
+def _make_folder(folder: Path) -> None:
+    """The experiment's folder, made and tried before anything runs. Raises `PlanError` when nothing can be written."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as e:
+        raise PlanError(
+            f"Nothing can be written to {folder} ({e.strerror}); give another folder with results=PATH."
+        ) from e
 
 
 def make_sweeper(hydra: Any, overrides: Sequence[str], task: TaskFunction = run_task) -> tuple[PlanSweeper, list[str]]:

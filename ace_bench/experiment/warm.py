@@ -32,7 +32,10 @@ def warm(start: str) -> Warm:
         if path.is_dir():
             return _of_cell(path)
         text = path.read_text(encoding="utf-8")
-        return Warm(_fresh(from_json(json.loads(text)) if path.suffix == ".json" else parse(text)), path.name, None)
+        playbook = from_json(json.loads(text)) if path.suffix == ".json" else parse(text)
+        if not playbook.bullets and (playbook.preamble.strip() or any(intro.strip() for _, intro in playbook.intros)):
+            raise ValueError("it has text and no line of the form [abc-00001] helpful=0 harmful=0 :: lesson")
+        return Warm(_fresh(playbook), path.name, None)
     except (ValueError, KeyError, OSError, StoreError) as e:
         raise PlanError(f"start={start} holds no playbook that can be read: {e}") from e
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from ace_bench.report.rows import Rows
 
 WATERMARK = "Simulated model: no language model was behind these runs. Never set them beside a published number."
@@ -35,8 +37,16 @@ def status_lines(rows: Rows) -> list[str]:
     for row in rows.failed:
         why = f": {row['error']}" if row["error"] else ""
         out.append(f"{row['cell']} {row['status']} (attempt {row['attempts']}), left out of every score{why}")
-    hint = "has no tables yet: unfinished, or it failed before it wrote any; run the same command to resume it."
-    return out + [f"{name} {hint}" for name in rows.unfinished]
+    return out + [
+        f"{name} {_unfinished(rows.folders[name])}; run the same command to resume it." for name in rows.unfinished
+    ]
+
+
+def _unfinished(folder: Path) -> str:
+    """Why a cell has no tables: its log's last line when it failed, else that it is under way or was stopped."""
+    log = folder / "log.txt"
+    said = log.read_text("utf-8", "replace").strip().splitlines() if log.is_file() else []
+    return f"failed ({said[-1][:300]})" if said else "is not finished: running, stopped or killed"
 
 
 def design_rows(rows: Rows) -> list[tuple[str, str]]:

@@ -18,8 +18,8 @@ from ace_bench.store.tables import read_table, table_path
 class Rows:
     """The rows of an experiment.
 
-    `cells`: rows of the cells table, by cell id. `folders`: cell id -> folder. `unfinished`: names of cell folders that
-    have no tables yet. `found`: the comparisons the finished cells make.
+    `cells`: rows of the cells table, by cell id. `folders`: cell id -> folder, of all cells. `unfinished`:
+    names of cell folders that have no tables yet. `found`: the comparisons the finished cells make.
     """
 
     name: str
@@ -60,4 +60,5 @@ def load(experiment_dir: str | Path) -> Rows:
     steps = Steps(read_table(done, "steps", COLUMNS))
     cells.sort(key=lambda row: str(row["cell"]))
     unfinished = tuple(folder.name for folder in folders if folder not in having)
+    where |= {folder.name: folder for folder in folders if folder not in having}
     return Rows(root.resolve().name, tuple(cells), where, unfinished, steps, tuple(comparisons(cells, steps)))

@@ -49,8 +49,11 @@ def _flat(comparison: Comparison) -> Iterator[str]:
 
 
 def _unlike(rows: Rows, comparison: Comparison) -> Iterator[str]:
-    """Digests that must agree for a fair comparison and do not."""
+    """Digests that must agree for a fair comparison and do not; rows of the data that were left out."""
     cells = [(place, rows.cell(cell)) for arm in comparison.arms for place, cell in sorted(arm.cells.items())]
+    bad = max((int(cell["bad_rows"]) for _, cell in cells), default=0)
+    if bad:
+        yield f"{bad} rows of the data files were left out as bad (on_bad_row=skip)"
     for column, what in (("data_digest", "data"), ("prompts_digest", "role prompts"), ("code", "versions of the code")):
         if len({str(cell[column]) for _, cell in cells}) > 1:
             yield f"the cells do not share the same {what} ({column} differs)"

@@ -84,6 +84,7 @@ code string version of ace_bench and git commit when known
 status string finished, failed or stopped
 attempts int how often this cell was started
 error string? the sentence of the last failure
+bad_rows int rows of the data files that were left out as bad, all splits
 items int steps of phase score
 scored int of those, with a score
 score float? mean primary score over the scored items

@@ -27,6 +27,7 @@ def test_a_cap_stops_at_a_step_boundary_and_a_higher_one_goes_on(tmp_path, caps)
     stopped = run(tmp_path / "capped", "x", *caps)
     assert {r.status for r in stopped.results} <= {"finished", "stopped"}
     assert "stopped" in {r.status for r in stopped.results}
+    assert stopped.exit_code == 3
     assert all("Raise limits." in r.sentence for r in stopped.results if r.status == "stopped")
     assert run(tmp_path / "capped", "x", *free).exit_code == 0  # limits are no part of a cell's identity
     assert rows(tmp_path / "whole", "x") == rows(tmp_path / "capped", "x")

@@ -66,6 +66,7 @@ def test_the_start_is_part_of_the_identity(tmp_path):
 
 
 @pytest.mark.parametrize(("name", "content", "said"), [
+    ("README.md", "# A project\n\nSome words.\n## Part\nMore words.\n", "has text and no line of the form"),
     ("a.json", "{", "holds no playbook"), ("b.txt", "[abc-00001] x\n[abc-00001] y\n", "holds no playbook"),
 ])  # fmt: skip
 def test_what_cannot_be_read_is_a_sentence(tmp_path, name, content, said):

@@ -60,7 +60,8 @@ def test_a_learner_that_knows_the_rule_is_wrong_everywhere_under_rotation():
 
 
 @pytest.mark.parametrize(
-    ("answer", "read"), [("Kite", "Kite"), (" kite. ", "Kite"), ('"Sage"', "Sage"), ("Kite, Lamp", None), ("", None)]
+    ("answer", "read"),
+    [("Topaz", "Topaz"), (" topaz. ", "Topaz"), ('"Violet"', "Violet"), ("Topaz, Maple", None), ("", None)],
 )
 def test_reading(answer, read):
     assert read_label(answer) == read
@@ -81,7 +82,7 @@ def test_the_environment_does_not_tell_the_target():
     for knobs in ({}, {"test_labels": "rotated"}):
         bench = make(**knobs)
         sample = bench.samples("test")[0]
-        for answer in ("Kite", "nonsense", None):
+        for answer in ("Topaz", "nonsense", None):
             made = episode(sample, answer, "ok" if answer else "empty")
             said.add((answer, bench.observe(sample, made, bench.score(sample, made)).environment))
     assert len(said) == 3

@@ -112,7 +112,7 @@ def test_failed_and_unfinished_cells_are_named(experiment: Path) -> None:
     for place in (page, text):
         assert "6 cells: 1 failed, 4 finished, 1 without tables." in place
         assert "ace-2 failed (attempt 1), left out of every score: The endpoint is gone." in place
-        assert "ace-3 has no tables yet" in place
+        assert "ace-3 is not finished: running, stopped or killed" in place
         assert "Simulated model" in place
 
 
@@ -130,3 +130,8 @@ def test_seven_scored_of_eight_in_markdown(experiment: Path) -> None:
     assert "7/8" in text
     assert "| ace |" in text
     assert not math.isnan(summary(experiment, replicates=50)["score"].iloc[0])
+
+
+def test_a_cell_that_failed_before_its_tables_says_why(experiment: Path) -> None:
+    (experiment / "ace-3" / "log.txt").write_text("Traceback ...\nValueError: no such file\n")
+    assert "ace-3 failed (ValueError: no such file)" in summary_text(experiment, replicates=100)

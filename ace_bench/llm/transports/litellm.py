@@ -67,13 +67,24 @@ class LitellmTransport:
     simulated = False
     Settings = LitellmSettings
 
-    def __init__(self, settings: LitellmSettings) -> None:
-        self.settings = settings
+    @classmethod
+    def missing(cls, settings: LitellmSettings) -> str | None:
+        """What keeps this model from being asked: a sentence, or None."""
         if importlib.util.find_spec("litellm") is None:
-            raise ImportError(
+            return (
                 'The litellm transport needs litellm, which is not installed. Run: pip install "ace-bench[litellm]". '
                 "The simulated transport needs nothing."
             )
+        try:
+            _key(settings)
+        except ValueError as e:
+            return str(e)
+        return None
+
+    def __init__(self, settings: LitellmSettings) -> None:
+        self.settings = settings
+        if importlib.util.find_spec("litellm") is None:
+            raise ImportError(self.missing(settings))
         self._key = _key(settings)
 
     def complete(self, request: Request, purpose: Purpose, request_digest: str) -> Completion:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from ace_bench.llm.local import servers
 from ace_bench.llm.pricing import PriceSettings
 from ace_bench.llm.session import ModelSettings
 from ace_bench.llm.transports.litellm import LitellmSettings, LitellmTransport
-from ace_bench.llm.types import Completion, Purpose, Request, TransportError
+from ace_bench.llm.types import Completion, Message, Purpose, Request, TransportError
 
 _KEPT_MIB = 1024  # of prompts outside of the slots: the roles take turns in one slot and each finds its prefix again
 
@@ -108,6 +109,23 @@ class _Loopback(LitellmTransport):
     def _arguments(self, request: Request) -> dict[str, Any]:
         made = super()._arguments(replace(request, schema=None))
         if request.schema is not None:
-            named = {"name": "reply", "schema": json.loads(request.schema), "strict": True}
+            named = {"name": "reply", "schema": form(request.schema, request.messages), "strict": True}
             made["response_format"] = {"type": "json_schema", "json_schema": named}
         return made
+
+
+def form(schema: str, messages: Sequence[Message]) -> dict[str, Any]:
+    """The schema a reply is held to: the fields that the prompt names, all of them, in the order it names them.
+
+    The server writes required fields first and the others after them, so a field that is to be thought out before the
+    answer would come after it. Fields that no prompt asks for are left out, unless the schema requires them.
+    """
+    whole: dict[str, Any] = json.loads(schema)
+    text = "\n".join(message["content"] for message in messages)
+    places = {name: text.find(f'"{name}"') for name in whole.get("properties", {})}
+    must = set(whole.get("required", ()))
+    named = sorted((name for name in places if places[name] >= 0), key=lambda name: places[name])
+    fields = [*named, *sorted(name for name in must if places[name] < 0)]
+    if not fields:
+        return whole
+    return {**whole, "properties": {name: whole["properties"][name] for name in fields}, "required": fields}
