@@ -58,6 +58,7 @@ def findings() -> Iterator[Finding]:
     yield from extras()
     yield from local_models()
     yield from providers()
+    yield from benchmarks()
     yield from data()
     yield from places()
 
@@ -91,7 +92,7 @@ def local_models() -> Iterator[Finding]:
 
 
 def providers() -> Iterator[Finding]:
-    """Which model presets find their key in the environment. Names of variables only, never a value."""
+    """Which model presets find their key in the environment (names of variables only), or want a server of one's own."""
     from ace_bench.experiment.shipped import shipped
 
     for file in sorted((shipped("conf") / "model").glob("*.yaml")):
@@ -99,6 +100,21 @@ def providers() -> Iterator[Finding]:
             there = bool(os.environ.get(found[1]))
             text = f"model={file.stem}: {found[1]} is {'set' if there else 'not set'}"
             yield Finding("Models", there, text, "" if there else f"export {found[1]}=... (never in a config file)")
+        elif found := re.search(r"^endpoint: *(http://\S+)", file.read_text(encoding="utf-8"), re.MULTILINE):
+            yield Finding("Models", True, f"model={file.stem}: no key; wants a server at {found[1]} (not asked)")
+
+
+def benchmarks() -> Iterator[Finding]:
+    """Whether each benchmark that needs more than a file (an engine, a sandbox) can run with its defaults."""
+    from ace_bench.experiment import plugins
+
+    for name in plugins.names("benchmarks"):
+        kind = plugins.load("benchmarks", name)
+        if missing := getattr(kind, "missing", None):
+            said = missing(kind.Settings())
+            yield Finding(
+                "Benchmarks", said is None, f"benchmark={name}: {'can' if said is None else 'cannot'} run", said or ""
+            )
 
 
 def data() -> Iterator[Finding]:

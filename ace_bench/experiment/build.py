@@ -48,11 +48,21 @@ class Built:
 
 def build(spec: CellSpec) -> Built:
     """Make the parts. Raises `PlanError` where the data does not carry the protocol (an empty split)."""
-    prompts = Prompts.open(spec.prompts, labels=spec.feedback.regime == "gt")
+    prompts = _prompts(spec)
     benchmark: Benchmark = spec.benchmark.cls(spec.benchmark.settings, prompts)
     start = warm(spec.start) if spec.start else None
     method: Method = spec.method.cls(spec.method.settings, prompts, start.playbook if start else None)
     return Built(prompts, benchmark, method, _streams(spec, benchmark), start)
+
+
+def check_data(spec: CellSpec) -> None:
+    """Read the data of a cell, before anything runs. Raises `PlanError` with what is wrong with it, and where."""
+    try:
+        _streams(spec, spec.benchmark.cls(spec.benchmark.settings, _prompts(spec)))
+    except PlanError:
+        raise
+    except Exception as e:  # a loader's own sentence: file, line and reason
+        raise PlanError(f"benchmark={spec.benchmark.name}: {e.args[0] if isinstance(e, KeyError) else e}") from e
 
 
 def left_out(benchmark: Benchmark) -> list[str]:
@@ -61,6 +71,10 @@ def left_out(benchmark: Benchmark) -> list[str]:
         return []
     read = [benchmark.file(split) for split in benchmark.splits()]
     return [str(bad) for file in read if file is not None for bad in file.bad]
+
+
+def _prompts(spec: CellSpec) -> Prompts:
+    return Prompts.open(spec.prompts, labels=spec.feedback.regime == "gt")
 
 
 def _streams(spec: CellSpec, benchmark: Benchmark) -> Streams:

@@ -18,12 +18,17 @@ NOT_IDENTITY = ("name", "results", "limits", "cache")
 SLUG_LENGTH = 80
 
 
+def identity(canonical: Mapping[str, Any]) -> dict[str, Any]:
+    """What of `canonical` belongs to the cell itself: the rest may differ between the launches that made it."""
+    return {k: v for k, v in canonical.items() if k not in NOT_IDENTITY}
+
+
 def cell_digest(canonical: Mapping[str, Any]) -> str:
     """SHA-256 of the canonical JSON of `CellSpec.canonical()`, less what cannot change results.
 
     Paths named in `canonical["digests"]` are replaced by the digest of their content: a moved file is the same file.
     """
-    body = {k: v for k, v in canonical.items() if k not in NOT_IDENTITY and k != "digests"}
+    body = {k: v for k, v in identity(canonical).items() if k != "digests"}
     for path, digest in canonical.get("digests", {}).items():
         body = _replaced(body, path.split("."), f"sha256:{digest}")
     text = json.dumps(_unmasked(body), sort_keys=True, separators=(",", ":"), allow_nan=False)

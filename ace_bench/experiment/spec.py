@@ -305,8 +305,8 @@ def _check_method(method: Part, protocol: Protocol, problems: Problems) -> None:
 
 
 def _check_installed(part: Part, section: str, problems: Problems) -> None:
-    """Whether what a plug-in needs is here: its class may say what is not (`missing()`: a sentence, or None)."""
-    if missing := getattr(part.cls, "missing", lambda: None)():
+    """Whether what a plug-in needs is here: its class may say what is not (`missing(settings)`: a sentence, or None)."""
+    if missing := getattr(part.cls, "missing", lambda settings: None)(part.settings):
         problems[f"{section}.name"] = f"{section}={part.name}: {missing}"
 
 

@@ -6,6 +6,7 @@ before the first one runs. Exit codes: 0 all finished, 1 a cell failed, 130 stop
 
 from __future__ import annotations
 
+import json
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -89,6 +90,7 @@ class PlanSweeper(Sweeper):
         if wrong:
             raise PlanError(_refusal(wrong))
         self._refuse_plan(list(cells.values()))
+        _refuse_data(list(cells.values()))
         return list(cells.values())
 
     def sweep(self, arguments: list[str]) -> Outcome:
@@ -147,6 +149,25 @@ class PlanSweeper(Sweeper):
                 f"limits.{caps[0]} cannot be kept by several processes (limits are not shared between them yet): use "
                 "hydra/launcher=threads, or hydra.launcher.n_jobs=1, or leave the limit out."
             )
+
+
+def _refuse_data(plan: Sequence[Planned]) -> None:
+    """Bad data is told before the first call, each kind of it once: seeds and orders change nothing of what is read."""
+    from ace_bench.experiment.build import check_data
+
+    read: dict[str, Planned] = {}
+    for p in plan:
+        known = p.spec.canonical()
+        key = {section: known[section] for section in ("benchmark", "protocol", "feedback", "select", "prompts")}
+        read.setdefault(json.dumps(key, sort_keys=True), p)
+    wrong: dict[str, list[str]] = {}
+    for p in read.values():
+        try:
+            check_data(p.spec)
+        except PlanError as e:
+            wrong.setdefault(str(e), []).append(" ".join(p.job))
+    if wrong:
+        raise PlanError(_refusal(wrong))
 
 
 def _make_folder(folder: Path) -> None:

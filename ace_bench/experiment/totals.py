@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from ace_bench.experiment.identity import cell_digest
+from ace_bench.experiment.identity import cell_digest, identity
 from ace_bench.experiment.spec import CellSpec
 from ace_bench.protocols.rows import Row, total
 
@@ -20,7 +20,7 @@ def cell_row(spec: CellSpec, digests: dict[str, str], tables: dict[str, list[Row
         "experiment": spec.name, "method": spec.method.name, "benchmark": spec.benchmark.name, "model": spec.model.name,
         "protocol": spec.protocol.name, "feedback": spec.feedback.regime, "select": spec.select, "seed": spec.seed,
         "order_kind": spec.order.kind, "order_seed": spec.order.seed,
-        "knobs": json.dumps(canonical, sort_keys=True), "config_digest": cell_digest(canonical),
+        "knobs": json.dumps(identity(canonical), sort_keys=True), "config_digest": cell_digest(canonical),
         "data_digest": digests["data"], "order_digest": digests["order"], "prompts_digest": digests["prompts"],
         "prices_digest": digests["prices"],
         **scores(tables["steps"]), **spending(tables["calls"]), **ledger(tables["feedback"]), **known,

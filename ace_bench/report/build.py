@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ace_bench.report import contrasts_table, html, markdown, notes, views
-from ace_bench.report.curves import Picture, pictures
+from ace_bench.report.curves import Picture, overview, pictures
 from ace_bench.report.rows import Rows, load
 from ace_bench.report.summary import summary_of
 from ace_bench.report.warnings import warnings
@@ -57,9 +57,10 @@ def build_report(
     if baseline is not None and rows.found and len(contrasts.notes) >= len(rows.found) and not contrasts.rows:
         raise ValueError("The baseline does not fit. " + " ".join(f"{note}." for note in contrasts.notes))
     found = (*warnings(rows), *(f"{note}." for note in contrasts.notes))
-    drawn = tuple(pictures(rows, replicates=replicates))
+    scored = summary_of(rows, replicates=replicates)
+    drawn = (*overview(scored), *pictures(rows, replicates=replicates))
     table = contrasts_table.table_of(contrasts)
-    content = _Content(rows, summary_of(rows, replicates=replicates), contrasts, table, drawn, found)
+    content = _Content(rows, scored, contrasts, table, drawn, found)
     return _write(Path(experiment_dir) / REPORT, content, baseline)
 
 
@@ -131,7 +132,7 @@ def _contrasts_md(content: _Content) -> str:
 
 def _page(content: _Content, baseline: str | None) -> html.Page:
     against = dict(views.groups(content.table))
-    sections = []
+    sections = [html.Section("All scores", (), (p,)) for p in content.pictures if not p.group]
     for heading, rows in views.groups(content.summary):
         compared = [views.contrasts(against[heading])] if heading in against else []
         tables = (views.scores(rows), *compared, views.outcomes(rows), views.costs(rows))

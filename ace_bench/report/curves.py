@@ -7,12 +7,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ace_bench.report import views
 from ace_bench.report.figures import context_length, learning_curve, render
+from ace_bench.report.forest import score_intervals
 from ace_bench.report.rows import Rows
 from ace_bench.stats.curves import Band, context_tokens, cumulative_accuracy
 from ace_bench.stats.design import Arm, Comparison
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.figure import Figure
 
 
@@ -25,6 +28,14 @@ class Picture:
     alt: str
     png: bytes
     svg: bytes
+
+
+def overview(summary: pd.DataFrame) -> Iterator[Picture]:
+    """The scores of all comparisons in one figure; none when there is no finished cell."""
+    if len(summary):
+        figure = score_intervals(views.groups(summary), simulated=bool(summary["simulated"].any()))
+        alt = "Scores of all arms with 95 percent intervals. The numbers are in the tables."
+        yield Picture("scores", "", alt, render(figure, "png"), render(figure, "svg"))
 
 
 def pictures(rows: Rows, *, replicates: int) -> Iterator[Picture]:

@@ -57,7 +57,7 @@ def _frame(comparison: Comparison, bands: Mapping[str, Band], title: str, x: str
     longest = max((min(len(line), 34) for label in bands for line in _wrapped(label)), default=10)
     figure.subplots_adjust(left=0.085, right=1 - 0.06 - longest * 0.0088, top=1 - 0.62 / height, bottom=1.02 / height)
     axes = figure.add_subplot()
-    axes.set_title(f"{title}\n{_shorten(clean(comparison.group), 95)}", loc="left", fontsize=10.5, parse_math=False)
+    axes.set_title(f"{title}\n{shorten(clean(comparison.group), 95)}", loc="left", fontsize=10.5, parse_math=False)
     axes.set_xlabel(x)
     axes.set_ylabel(y)
     axes.grid(True, color="#e3e3e3", linewidth=0.6)
@@ -108,7 +108,8 @@ def caption(comparison: Comparison, bands: Mapping[str, Band]) -> str:
     return f"{n}.{note}\n{band} Thin lines: single runs."
 
 
-def _shorten(text: str, limit: int) -> str:
+def shorten(text: str, limit: int) -> str:
+    """At most `limit` characters of a text."""
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 

@@ -72,7 +72,7 @@ select string gt or last: whether validation labels picked the state
 seed int seed of everything random but the order
 order_kind string shuffled, blocked, interleaved or file
 order_seed int seed of the order
-knobs string the whole resolved config of the cell, JSON
+knobs string the resolved config of the cell, JSON: all that can change a result
 config_digest string SHA-256 of that config
 data_digest string SHA-256 over the samples, all splits
 order_digest string SHA-256 over the sample ids in stream order

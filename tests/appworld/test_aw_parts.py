@@ -131,11 +131,28 @@ def test_a_broken_root_is_told(tree, file, text, sentence):
 
 def test_without_the_engine_the_way_to_it_is_told(tmp_path, monkeypatch):
     monkeypatch.setenv("ACE_BENCH_HOME", str(tmp_path))
-    assert AppWorld.missing() == "The engine of AppWorld is not set up; run: ace-bench data setup appworld"
+    assert (
+        AppWorld.missing(AppWorld.Settings())
+        == "The engine of AppWorld is not set up; run: ace-bench data setup appworld"
+    )
     with pytest.raises(RootError, match="not set up"):
         AppWorld(AppWorld.Settings(), Prompts())
     with pytest.raises(appworld_setup.SetupError, match="needed to unpack"):
         appworld_setup.setup_data(tmp_path / "x")
+
+
+def test_with_the_engine_alone_the_tasks_are_missing(tree, tmp_path, monkeypatch):
+    monkeypatch.setenv("ACE_BENCH_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(appworld_setup, "engine", lambda: appworld_setup.Engine(tmp_path, tmp_path))
+    said = AppWorld.missing(AppWorld.Settings())
+    assert said.startswith(
+        f"There is no {tmp_path / 'home' / 'appworld' / 'root' / 'data' / 'datasets' / 'train.txt'}."
+    )
+    for split in ("dev", "test_normal"):
+        assert f"{split}.txt" in AppWorld.missing(AppWorld.Settings(root=tree))
+        (tree / "data" / "datasets" / f"{split}.txt").write_text("")
+    assert AppWorld.missing(AppWorld.Settings(root=tree)) is None
+    assert "test_challenge.txt" in AppWorld.missing(AppWorld.Settings(root=tree, split="both"))
 
 
 def test_another_pin_is_another_engine(tmp_path, monkeypatch):

@@ -1,7 +1,7 @@
 """What every benchmark must pass, built in or plugged in (design, section 4). Benchmarks come from the registry.
 
-A benchmark whose class says what it lacks (`missing()`) is skipped with that sentence. All run with their defaults, on at
-most `MOST` samples of a split.
+A benchmark whose class says what it lacks (`missing(settings)`) is skipped with that sentence. All run with their defaults,
+on at most `MOST` samples of a split.
 """
 
 import dataclasses
@@ -30,7 +30,8 @@ STATUSES = ("refused", "truncated", "empty", "overflow", "error")
 
 
 def lacking(name):
-    return getattr(plugins.load("benchmarks", name), "missing", lambda: None)()
+    cls = plugins.load("benchmarks", name)
+    return getattr(cls, "missing", lambda settings: None)(cls.Settings())
 
 
 @pytest.fixture(scope="module")

@@ -13,6 +13,7 @@ from typing import Any, Literal
 from omegaconf import DictConfig, OmegaConf
 from pydantic import BaseModel, ConfigDict, SecretStr, model_validator
 
+from ace_bench.contracts import Sample, Task
 from ace_bench.experiment import progress, stopping
 from ace_bench.experiment.outcome import Outcome
 
@@ -51,6 +52,12 @@ class Toy:
     class Settings(BaseModel):  # forgets extra="forbid": we refuse unknown keys all the same
         name: str = "toy"
         train: int | str | None = 3
+
+    def __init__(self, settings: Toy.Settings, prompts: object) -> None:
+        self.settings = settings
+
+    def samples(self, split: str) -> tuple[Sample, ...]:
+        return (Sample(Task("one", "all", "a question"), "an answer"),)
 
 
 class ToyTransport:

@@ -33,16 +33,9 @@ def rows(results: Path, experiment: str, *also: str) -> str:
     out = {}
     for table in TABLES:
         drop = TIMED.get(table, set()) | set(also)
-        out[table] = [{k: _clean(k, v) for k, v in r.items() if k not in drop}
+        out[table] = [{k: v for k, v in r.items() if k not in drop}
                       for r in read_table(results / experiment, table).to_pylist()]  # fmt: skip
     return json.dumps(out, sort_keys=True)
-
-
-def _clean(key: str, value: object) -> object:
-    if key != "knobs":
-        return value
-    knobs = json.loads(str(value))  # paths of the run are in the config, not in its identity
-    return {k: v for k, v in knobs.items() if k not in ("results", "cache")}
 
 
 def start(results: Path, *overrides: str) -> subprocess.Popen[bytes]:

@@ -116,3 +116,16 @@ def test_unknown_keys_and_choices_are_hydras_sentences(conf: Path) -> None:
 def test_a_missing_value_names_its_key(conf: Path) -> None:
     with pytest.raises(PlanError, match=r"model\.name has no value"):
         plan([*BASE[:2], "model=unnamed"], conf)
+
+
+def test_bad_data_is_told_before_anything_runs(tmp_path: Path) -> None:
+    """All of it at once, with file, line and reason (was: in the first cell that read it)."""
+    (tmp_path / "bad.jsonl").write_text('{"context": "x", "target": "1"}\n')
+    (tmp_path / "none.jsonl").write_text("")
+    wanted = ",".join(str(tmp_path / name) for name in ("none.jsonl", "bad.jsonl"))
+    with pytest.raises(PlanError) as told:
+        plan(["method=base,append_only", "benchmark=formula", "seed=0,1", f"benchmark.test={wanted}"])
+    lines = [line for line in str(told.value).splitlines() if line.startswith("benchmark=formula: ")]
+    assert len(lines) == 2
+    assert "no usable row" in lines[0]
+    assert "bad.jsonl, line 1: the context does not name its formula" in lines[1]

@@ -23,7 +23,9 @@ def test_doctor_names_each_gap_and_what_to_do(run, monkeypatch):
     done = run("doctor")
     assert done.exit_code == 0, done.output
     for said in ("ace-bench model fetch qwen2.5-coder-1.5b", "DEEPSEEK_API_KEY is set", "OPENAI_API_KEY is not set",
-                 "ACE_BENCH_DATA is not set", "house_labels", "extra local", "free at"):  # fmt: skip
+                 "ACE_BENCH_DATA is not set", "house_labels", "extra local", "free at", "benchmark=appworld: cannot run",
+                 "ace-bench data setup appworld", "benchmark=miniworld: can",
+                 "model=ollama: no key; wants a server at http://127.0.0.1:11434/v1"):  # fmt: skip
         assert said in done.output, said
     assert "a-very-secret-value" not in done.output
 

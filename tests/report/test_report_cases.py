@@ -13,9 +13,11 @@ import pytest
 from report_writer import bare_cell, call_row, cell_row, step_row, write_cell
 
 from ace_bench.report import build_report, summary_text
-from ace_bench.report.figures import spread
+from ace_bench.report.figures import render, spread
+from ace_bench.report.forest import score_intervals
 from ace_bench.report.rows import load
 from ace_bench.report.summary import summary
+from ace_bench.report.views import groups
 from ace_bench.report.warnings import warnings
 from ace_bench.store.errors import StoreError
 
@@ -113,8 +115,25 @@ def test_offline_context_is_drawn_over_adaptation(tmp_path: Path) -> None:
             steps += [step_row(method, n, None, phase="adapt") for n in range(5)]
         write_cell(tmp_path, cell_row(method, method, 0, 0, protocol="offline"), steps)
     names = [p.name for p in build_report(tmp_path, replicates=50).figures]
-    assert len(names) == 2
-    assert all("context_length" in name for name in names)
+    assert names[:2] == ["scores.png", "scores.svg"]
+    assert len(names) == 4
+    assert all("context_length" in name for name in names[2:])
+
+
+def test_the_figure_of_scores_tells_every_arm_of_every_group(tmp_path: Path) -> None:
+    for n, (method, values) in enumerate({"base": [0, 0, 1, 0], "a$b$": [1, 1, 1, 0], "none": [None] * 4}.items()):
+        for benchmark in ("one", "two"):
+            scored(tmp_path, f"{benchmark}{n}", method, values, benchmark=benchmark)
+    figure = score_intervals(groups(summary(tmp_path, replicates=50)), simulated=True)
+    told = [text.get_text() for text in figure.axes[0].texts] + [text.get_text() for text in figure.texts]
+    assert sum(text in ("base", "a$b$", "none") for text in told) == 6
+    assert [text.split(",")[0] for text in told if "feedback" in text] == ["one", "two"]
+    assert sum(text.startswith("0.750  ") for text in told) == 2
+    assert "simulated model" in told
+    assert told[-1].startswith("n = 1 run an arm. Labels: items only, no scores.")
+    dots = [line.get_xdata()[0] for line in figure.axes[0].lines if line.get_marker() == "o"]
+    assert [dot for dot in dots if dot == dot] == [0.75, 0.25] * 2
+    assert render(figure, "svg") == render(figure, "svg")
 
 
 def test_unknown_prices_are_not_zero(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from ace_bench.benchmarks import react
 from ace_bench.benchmarks.appworld.acting import Acting, Rules
 from ace_bench.benchmarks.appworld.client import WorldLost
 from ace_bench.benchmarks.appworld.pool import Pool, pool_of
-from ace_bench.benchmarks.appworld.tasks import Record, RootError, read_split, tree_digest
+from ace_bench.benchmarks.appworld.tasks import Record, RootError, no_list, read_split, split_list, tree_digest
 from ace_bench.contracts import Ask, Episode, Feedback, Sample, Score, Task
 from ace_bench.data import appworld_setup
 from ace_bench.prompts import Prompts
@@ -69,19 +69,18 @@ class AppWorld:
         world_seed: int = Field(123, ge=0)  # the engine's, as in the released code; never the run's seed
 
     def __init__(self, settings: Settings, prompts: Prompts) -> None:
-        if (why := self.missing()) is not None:
+        if (why := self.missing(settings)) is not None:
             raise RootError(why)
         self.settings, self.prompts = settings, prompts
-        self.root = (settings.root or appworld_setup.home() / "root").absolute()
+        self.root = _root(settings)
 
     @classmethod
-    def missing(cls) -> str | None:
+    def missing(cls, settings: Settings) -> str | None:
         """Why it cannot run here, as a sentence; None when it can."""
-        return (
-            None
-            if appworld_setup.engine()
-            else "The engine of AppWorld is not set up; run: ace-bench data setup appworld"
-        )
+        if not appworld_setup.engine():
+            return "The engine of AppWorld is not set up; run: ace-bench data setup appworld"
+        lacking = [name for name in _lists(settings) if not split_list(_root(settings), name).is_file()]
+        return no_list(split_list(_root(settings), lacking[0])) if lacking else None
 
     def splits(self) -> tuple[str, ...]:
         """train, val (the engine's dev) and test."""
@@ -161,9 +160,7 @@ class AppWorld:
 
     @cached_property
     def _samples(self) -> dict[str, tuple[Sample, ...]]:
-        chosen = self.settings.split
-        tests = ("test_normal", "test_challenge") if chosen == "both" else (chosen,)
-        names = {"train": ("train",), "val": ("dev",), "test": tests}
+        names = {"train": ("train",), "val": ("dev",), "test": _tests(self.settings)}
         return {
             split: tuple(_sample(one) for name in some for one in read_split(self.root, name))
             for split, some in names.items()
@@ -180,6 +177,19 @@ class AppWorld:
         if final.failures:
             lines.append(f"Blocks that failed: {len(final.failures)}. The last: {final.failures[-1]}")
         return "\n".join(lines)
+
+
+def _root(settings: AppWorld.Settings) -> Path:
+    return (settings.root or appworld_setup.home() / "root").absolute()
+
+
+def _tests(settings: AppWorld.Settings) -> tuple[str, ...]:
+    return ("test_normal", "test_challenge") if settings.split == "both" else (settings.split,)
+
+
+def _lists(settings: AppWorld.Settings) -> tuple[str, ...]:
+    """The engine's names of the splits that are read."""
+    return ("train", "dev", *_tests(settings))
 
 
 def report_text(report: dict[str, Any]) -> str:

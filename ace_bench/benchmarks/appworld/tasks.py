@@ -28,14 +28,24 @@ class Record:
     answer: Any
 
 
+def split_list(root: Path, split: str) -> Path:
+    """The file that lists the tasks of a split."""
+    return root / "data" / "datasets" / f"{split}.txt"
+
+
+def no_list(file: Path) -> str:
+    """What to do about a list that is not there."""
+    return (
+        f"There is no {file}. Set up the official tasks (ace-bench data fetch appworld; ace-bench data setup appworld), "
+        "or give benchmark.root=PATH of a folder that holds data/datasets."
+    )
+
+
 def read_split(root: Path, split: str) -> tuple[Record, ...]:
     """The tasks of a split in file order. Raises `RootError`."""
-    lists = root / "data" / "datasets" / f"{split}.txt"
+    lists = split_list(root, split)
     if not lists.is_file():
-        raise RootError(
-            f"There is no {lists}. Set up the official tasks (ace-bench data fetch appworld; ace-bench data setup appworld), "
-            "or give benchmark.root=PATH of a folder that holds data/datasets."
-        )
+        raise RootError(no_list(lists))
     ids = [line.split(":")[0] for line in lists.read_text(encoding="utf-8").split()]
     return tuple(_record(root, id, split) for id in ids)
 

@@ -72,7 +72,7 @@ class Miniworld:
         self.settings, self.prompts = settings, prompts
 
     @classmethod
-    def missing(cls) -> str | None:
+    def missing(cls, settings: Settings | None = None) -> str | None:
         """Why its code cannot be run here, as a sentence; None when it can."""
         return sandbox_filter.unsupported()
 

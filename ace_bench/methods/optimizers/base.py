@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, Field
 
@@ -42,7 +42,7 @@ class Optimizer(TextMethod):
     Settings: ClassVar[type[BaseModel]] = OptimizerSettings
 
     @classmethod
-    def missing(cls) -> str | None:
+    def missing(cls, settings: Any = None) -> str | None:
         """Why this method cannot run here, with the command that helps; None when it can. Imports nothing."""
         return extras.missing(cls.extra)
 
