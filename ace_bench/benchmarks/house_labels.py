@@ -1,6 +1,6 @@
 """House labels: file a short note under one of six house words (ours; for small models, see docs/local.md).
 
-The word depends on what the note is about and means nothing by itself: without the rule, chance is one in six. Two
+The word depends on the kind of thing a note is about and means nothing by itself: without the rule, chance is one in six. Two
 controls tell what a score shows. `test_labels=rotated` gives every test note the next word, so that what was learned on
 train must not help. `nearest_baseline` files each test note like the train note most like it, with no model at all.
 """
@@ -18,10 +18,10 @@ from ace_bench.benchmarks.single_turn import answer_once, quote, said
 from ace_bench.contracts import Ask, Benchmark, Episode, Feedback, Sample, Score, Task
 from ace_bench.prompts import Prompts
 
-LABELS = ("Topaz", "Maple", "Comet", "Falcon", "Nickel", "Violet")
+LABELS = ("Topaz", "Comet", "Delta", "Onyx", "Ember", "Quartz")
 INSTRUCTIONS = (
     f"File the note from the town desk under exactly one of these house words: {', '.join(LABELS)}. "
-    "The word depends on what the note is about. final_answer is the word alone."
+    "The word depends on the kind of thing the note is about. final_answer is the word alone."
 )
 
 

@@ -13,9 +13,9 @@ from pydantic import ValidationError
 from ace_bench.experiment import plugins
 from ace_bench.llm import weights
 from ace_bench.llm.local import servers
-from ace_bench.llm.transports.local import LocalSettings, LocalTransport
+from ace_bench.llm.transports.local import LocalSettings, LocalTransport, form
 from ace_bench.llm.types import Request, TransportError
-from ace_bench.prompts.replies import Solution
+from ace_bench.prompts.replies import Rewrite, Solution
 
 SMALL = "smollm2-135m"
 
@@ -174,3 +174,15 @@ def _alive(pid):
             return stat.read().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
+
+
+def test_the_form_has_the_fields_of_the_prompt_in_its_order_inside_of_lists_too():
+    schema = json.dumps(Rewrite.model_json_schema(), sort_keys=True)
+    shape = form(schema, [{"role": "user", "content": '{"entries": [{"section": "A", "content": "b"}]}'}])
+    assert list(shape["properties"]) == shape["required"] == ["entries"]  # "reasoning" was not asked for
+    assert list(shape["$defs"]["Entry"]["properties"]) == shape["$defs"]["Entry"]["required"] == ["section", "content"]
+    turned = form(schema, [{"role": "user", "content": '"reasoning" "content" "entries" "section"'}])
+    assert turned["required"] == ["reasoning", "entries"]
+    assert turned["$defs"]["Entry"]["required"] == ["content", "section"]
+    silent = form(schema, [{"role": "user", "content": "no names"}])
+    assert silent["required"] == ["entries"]

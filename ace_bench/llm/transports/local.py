@@ -120,12 +120,17 @@ def form(schema: str, messages: Sequence[Message]) -> dict[str, Any]:
     The server writes required fields first and the others after them, so a field that is to be thought out before the
     answer would come after it. Fields that no prompt asks for are left out, unless the schema requires them.
     """
-    whole: dict[str, Any] = json.loads(schema)
     text = "\n".join(message["content"] for message in messages)
-    places = {name: text.find(f'"{name}"') for name in whole.get("properties", {})}
-    must = set(whole.get("required", ()))
+    whole: dict[str, Any] = json.loads(schema)
+    inner = {name: _object(part, text) for name, part in whole.get("$defs", {}).items()}
+    return _object(whole, text) | ({"$defs": inner} if inner else {})
+
+
+def _object(part: dict[str, Any], text: str) -> dict[str, Any]:
+    """One object of a schema, its fields as `text` names them."""
+    places = {name: text.find(f'"{name}"') for name in part.get("properties", {})}
     named = sorted((name for name in places if places[name] >= 0), key=lambda name: places[name])
-    fields = [*named, *sorted(name for name in must if places[name] < 0)]
+    fields = [*named, *sorted(name for name in part.get("required", ()) if places[name] < 0)]
     if not fields:
-        return whole
-    return {**whole, "properties": {name: whole["properties"][name] for name in fields}, "required": fields}
+        return part
+    return {**part, "properties": {name: part["properties"][name] for name in fields}, "required": fields}
