@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
@@ -42,12 +44,29 @@ def _is_users(error: Exception) -> bool:
     return isinstance(error, (*ours, HydraException, OmegaConfBaseException, YAMLError, OSError))
 
 
+_UNKNOWN = re.compile(r"Could not override '([^']+)'\.\nTo append")  # Hydra would have one append a misspelt key with +
+_SECTIONS = (
+    "method", "benchmark", "protocol", "feedback", "model", "embedder", "order", "limits", "cache", "seed", "name", "results",
+    "prompts", "start", "select", "experiment",
+)  # fmt: skip
+
+
 def _text(error: Exception) -> str:
+    if unknown := _UNKNOWN.match(str(error)):
+        return _unknown_key(unknown[1])
     where = getattr(error, "override", None)  # Hydra's parse error does not say which override it means
     parts = [f"{where}: {error}" if where else str(error).strip() or type(error).__name__]
     if error.__cause__ is not None and type(error.__cause__).__module__.startswith(("omegaconf", "yaml")):
         parts.append(str(error.__cause__).strip())
     return "\n".join(parts)
+
+
+def _unknown_key(key: str) -> str:
+    head, dot, rest = key.partition(".")
+    near = difflib.get_close_matches(head, _SECTIONS, 1)
+    if head not in _SECTIONS:
+        return f"{key} is no key of the config." + (f" Did you mean {near[0]}{dot}{rest}?" if near else "")
+    return f"{key} is no key of the config with this choice of {head}; its knobs stand in conf/{head}/NAME.yaml."
 
 
 def _masked(text: str, overrides: Sequence[str]) -> str:

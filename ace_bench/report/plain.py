@@ -30,9 +30,16 @@ def summary_text(experiment_dir: str | Path, *, replicates: int = REPLICATES) ->
     return "\n".join([*lines, *_end(rows)]) + "\n"
 
 
+_LEGEND = (
+    "Label: what the interval speaks of (indicative: fewer than 5 seeds or orders; items only: one run). Strict: an attempt "
+    "without a score counts 0. First, repeat: at the first task of a group in a run, at all later ones. Tokens and cost: "
+    "needed, mean of one run."
+)
+
+
 def _end(rows: Rows) -> list[str]:
     found = warnings(rows)
-    head = ["", "Tokens and cost: needed, mean of one run. Strict: an attempt without a score counts 0."]
+    head = ["", *_wrapped([_LEGEND], "")]
     return head + (["", "Warnings", *_wrapped(found, "  ")] if found else [])
 
 

@@ -58,6 +58,25 @@ def test_bad_input_is_a_sentence(quick: list[str], arguments: list[str], words: 
     assert isinstance(result.exception, SystemExit)
 
 
+@pytest.mark.parametrize(
+    ("override", "told"),
+    [
+        ("methd=ace", "methd is no key of the config. Did you mean method?"),
+        ("limit.calls=3", "limit.calls is no key of the config. Did you mean limits.calls?"),
+        ("zzz=1", "zzz is no key of the config."),
+        (
+            "method.roundz=3",
+            "method.roundz is no key of the config with this choice of method; its knobs stand in conf/method/",
+        ),
+    ],
+)
+def test_a_misspelt_key_is_not_to_be_appended(override: str, told: str) -> None:
+    result = runner.invoke(app, ["plan", override])
+    assert result.exit_code == 2
+    assert result.output.startswith(f"ace-bench: {told}")
+    assert "+" not in result.output
+
+
 def test_a_secret_given_as_override_is_not_echoed(quick: list[str]) -> None:
     result = runner.invoke(app, [*quick, *BASE, "method.api_key=sk-TEST-123"])
     assert result.exit_code == 2
