@@ -94,7 +94,7 @@ def live():
     servers.close_all()
 
 
-@pytest.mark.slow
+@pytest.mark.local
 @needs_binding
 @needs_weights
 def test_a_real_model_answers_and_its_cached_prefix_is_reported(live):
@@ -111,7 +111,7 @@ def test_a_real_model_answers_and_its_cached_prefix_is_reported(live):
     assert len(servers._running) == 1  # one server for both
 
 
-@pytest.mark.slow
+@pytest.mark.local
 @needs_binding
 @needs_weights
 def test_a_schema_constrains_the_reply_and_a_prompt_too_long_is_an_overflow(live):
@@ -125,7 +125,7 @@ def test_a_schema_constrains_the_reply_and_a_prompt_too_long_is_an_overflow(live
     assert over.status == "overflow"
 
 
-@pytest.mark.slow
+@pytest.mark.local
 @needs_binding
 @needs_weights
 def test_exact_replies_do_not_depend_on_what_came_before(live):
@@ -141,7 +141,7 @@ def test_exact_replies_do_not_depend_on_what_came_before(live):
     assert [(r.text, r.usage) for r in forward] == [(r.text, r.usage) for r in reversed(backward)]
 
 
-@pytest.mark.slow
+@pytest.mark.local
 @needs_binding
 @needs_weights
 def test_the_child_ends_with_its_parent_and_a_dead_server_is_replaced(live):
